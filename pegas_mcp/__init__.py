@@ -1,0 +1,1 @@
+"""Pegas Memory: how an agent reads the knowledge and asks for more."""
