@@ -1,0 +1,1 @@
+"""The search copy of a text, its words and their stems."""
