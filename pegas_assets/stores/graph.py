@@ -84,6 +84,10 @@ class GraphStore(Protocol):
         """Edge key → (source key, `h`) of every edge that starts in a bucket."""
         ...
 
+    def edges_of(self, type: str, source_label: str, source_keys: Sequence[str]) -> list[EdgeRef]:
+        """Every edge of a type that starts at one of these nodes."""
+        ...
+
     def neighbours(self, label: str, keys: Sequence[str], limit: int) -> list[Neighbour]:
         """Up to `limit` atoms one RELATES hop from any of `keys`, most confident first."""
         ...

@@ -1,0 +1,236 @@
+"""Accepts documents: validates, and commits row, bytes or address, so that nothing is lost whatever comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from pegas_assets.errors import InvalidInput, PegasError
+from pegas_assets.model import DocumentKind, DocumentStatus
+from pegas_assets.settings import Settings
+from pegas_assets.sources import addresses, files, partition
+from pegas_assets.stores import documents
+from pegas_assets.stores.documents import Body, NewDocument
+from pegas_assets.stores.operations import Item, add_items, open_operation
+from pegas_assets.stores.postgres import Connection, Database
+from pegas_assets.text.cleaning import clean_text
+
+BATCH_FILES = 100
+BATCH_BYTES = 20_000_000
+"""Files of one transaction: enough to be quick, little enough to show progress and to lose nothing much."""
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """What was asked for and taken. `sources` are the partitions that have work now."""
+
+    operation_id: str
+    items: tuple[Item, ...]
+    sources: tuple[str, ...]
+
+    @property
+    def document_ids(self) -> tuple[int, ...]:
+        """The documents with work to do."""
+        return tuple(item.document_id for item in self.items if item.document_id is not None and item.outcome is None)
+
+
+def accept_text(
+    database: Database,
+    settings: Settings,
+    text: str,
+    *,
+    title: str = "",
+    client: str = "",
+    kind: DocumentKind = DocumentKind.TEXT,
+    authority: float | None = None,
+) -> Acceptance:
+    """Accept a text given as such.
+
+    Raises:
+        InvalidInput: it is empty, or longer than a document may be.
+    """
+    cleaned = clean_text(text)
+    if not cleaned.strip():
+        raise InvalidInput("The text is empty.", hint="Give a text with at least one word.", item=title)
+    body = cleaned.encode("utf-8", "replace")
+    _require_size(len(body), settings, title or "the text")
+    source = (
+        partition.source_for_manual(client or settings.agent)
+        if kind is DocumentKind.MANUAL
+        else partition.source_for_text(client or settings.agent)
+    )
+    new = NewDocument(
+        kind=kind,
+        source=source,
+        title=title,
+        body=Body(body, media_type="text/markdown", name="", charset="utf-8"),
+        authority=authority,
+    )
+
+    def work(connection: Connection) -> Acceptance:
+        operation = open_operation(connection, "ingest", client)
+        item = _accept_body(connection, new, title or _opening(cleaned))
+        add_items(connection, operation, [item])
+        return Acceptance(operation, (item,), (source,))
+
+    return database.transaction(work)
+
+
+def accept_files(
+    database: Database,
+    settings: Settings,
+    path: str,
+    *,
+    client: str = "",
+    allowed_roots: Sequence[Path] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Acceptance:
+    """Accept a file, a folder's files, or those that a glob names. `allowed_roots` of None means any place.
+
+    Raises:
+        InvalidInput: the path does not exist, is outside the allowed roots, cannot be read, or names no file.
+    """
+    listing = files.list_files(path, allowed_roots=allowed_roots, max_bytes=settings.max_document_bytes)
+    source = partition.source_for_file_root(listing.root)
+    with database.connection() as connection:
+        operation = open_operation(connection, "ingest", client)
+    taken: list[Item] = [
+        Item(item=str(skipped.path), document_id=None, outcome="refused", reason=skipped.reason)
+        for skipped in listing.skipped
+    ]
+    batch: list[NewDocument | Item] = []
+    size = 0
+
+    def flush() -> None:
+        nonlocal size
+        current = tuple(batch)
+        taken.extend(database.transaction(lambda connection: _accept_batch(connection, operation, current)))
+        batch.clear()
+        size = 0
+        if progress is not None:
+            progress(len(taken) - len(listing.skipped), len(listing.files))
+
+    if listing.skipped:
+        with database.connection() as connection:
+            add_items(connection, operation, taken)
+    for file in listing.files:
+        try:
+            content = files.read_file(file, max_bytes=settings.max_document_bytes)
+        except PegasError as error:
+            batch.append(Item(item=str(file), document_id=None, outcome="refused", reason=str(error)))
+            continue
+        size += len(content)
+        batch.append(
+            NewDocument(
+                kind=DocumentKind.TEXT,
+                source=source,
+                uri=file.as_uri(),
+                body=Body(content, name=file.name),
+            )
+        )
+        if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
+            flush()
+    if batch:
+        flush()
+    return Acceptance(operation, tuple(taken), (source,))
+
+
+def accept_urls(
+    database: Database, settings: Settings, urls: Iterable[str], *, client: str = "", refresh: bool = False
+) -> Acceptance:
+    """Accept addresses of pages; they are fetched by the `documents` stage.
+
+    An address that is known and done is unchanged, unless `refresh` asks for it again.
+
+    Raises:
+        InvalidInput: the only address given cannot be fetched; of several, such ones are refused one by one.
+    """
+    wanted = list(urls)
+    if not wanted:
+        raise InvalidInput("No address was given.", hint="Give a URL that starts with http:// or https://.")
+    checked: list[tuple[str, str, str]] = []
+    for url in wanted:
+        try:
+            normal = addresses.normalise_url(url, allow_hosts=settings.fetch_allow_hosts)
+            checked.append((url, normal, ""))
+        except PegasError as error:
+            if len(wanted) == 1:
+                raise
+            checked.append((url, "", str(error)))
+
+    def work(connection: Connection) -> Acceptance:
+        operation = open_operation(connection, "ingest", client)
+        existing = set(documents.all_sources(connection))
+        items: list[Item] = []
+        sources: dict[str, None] = {}
+        for url, normal, reason in checked:
+            if reason:
+                items.append(Item(item=url, document_id=None, outcome="refused", reason=reason))
+                continue
+            source = partition.bounded_source(partition.source_for_url(normal), existing, settings.max_sources)
+            existing.add(source)
+            item = _accept_url(connection, normal, source, refresh=refresh)
+            items.append(item)
+            if item.outcome is None and item.document_id is not None:
+                sources[documents.source_of(connection, item.document_id)] = None
+        add_items(connection, operation, items)
+        return Acceptance(operation, tuple(items), tuple(sources))
+
+    return database.transaction(work)
+
+
+def _accept_batch(connection: Connection, operation: str, batch: Sequence[NewDocument | Item]) -> list[Item]:
+    items = [new if isinstance(new, Item) else _accept_body(connection, new, new.uri) for new in batch]
+    add_items(connection, operation, items)
+    return items
+
+
+def _accept_body(connection: Connection, new: NewDocument, item: str) -> Item:
+    """Take bytes: those of a known address replace what was there, known bytes only gain an address."""
+    assert new.body is not None
+    if new.uri:
+        known = documents.find_by_uri(connection, new.uri, new.body.bytes)
+        if known is not None:
+            settled = known.status in (DocumentStatus.ACCEPTED, DocumentStatus.PARSED, DocumentStatus.DONE)
+            if known.same_bytes and settled:
+                outcome = "unchanged" if known.status is DocumentStatus.DONE else None
+                return Item(item, known.document_id, outcome, "It is known and has not changed." if outcome else "")
+            documents.reopen(connection, known.document_id, new.body)
+            return Item(item, known.document_id)
+    same = documents.find_by_bytes(connection, new.body.bytes)
+    if same is not None:
+        if new.uri:
+            documents.add_uri(connection, same.document_id, new.uri)
+        return Item(item, same.document_id, "duplicate", f"The same bytes are already document {same.document_id}.")
+    return Item(item, documents.insert_document(connection, new))
+
+
+def _accept_url(connection: Connection, url: str, source: str, *, refresh: bool) -> Item:
+    known = documents.find_by_uri(connection, url)
+    if known is None:
+        new = NewDocument(kind=DocumentKind.WEB, source=source, uri=url)
+        return Item(url, documents.insert_document(connection, new))
+    if known.status in documents.OPEN:
+        return Item(url, known.document_id)
+    fresh = known.fetched_at is not None and known.fetched_at > datetime.now(UTC) - timedelta(days=36500)
+    if known.status is DocumentStatus.DONE and fresh and not refresh:
+        return Item(url, known.document_id, "unchanged", "It is known; ask with refresh to fetch it again.")
+    documents.reopen(connection, known.document_id)
+    documents.ask_to_fetch(connection, known.document_id)
+    return Item(url, known.document_id)
+
+
+def _require_size(size: int, settings: Settings, item: str) -> None:
+    if size > settings.max_document_bytes:
+        raise InvalidInput(
+            f"{item} has {size:,} bytes; a document may have {settings.max_document_bytes:,}.",
+            hint="Split it, or raise PEGAS_MAX_DOCUMENT_BYTES.",
+            item=item,
+        )
+
+
+def _opening(text: str) -> str:
+    line = text.strip().splitlines()[0].strip()
+    return line if len(line) <= 80 else line[:79] + "…"

@@ -1,0 +1,100 @@
+"""Takes the documents of a source one by one, each for one worker at a time, and keeps what went wrong with each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pegas_assets.errors import EngineUnavailable, FetchFailed, PegasError, Refused
+from pegas_assets.model import DocumentStatus
+from pegas_assets.pipeline.report import Progress, StageReport
+from pegas_assets.stores import documents
+from pegas_assets.stores.documents import MAX_ATTEMPTS, PendingDocument
+from pegas_assets.stores.locks import release_document, try_document
+from pegas_assets.stores.postgres import Database, first_line
+
+RETRY_S = (2.0, 10.0, 60.0, 300.0, 900.0)
+
+
+def each_document(
+    database: Database,
+    ids: Sequence[int],
+    report: StageReport,
+    work: Callable[[PendingDocument], None],
+    wanted: Callable[[PendingDocument], bool],
+    progress: Progress | None = None,
+) -> None:
+    """Call `work` for each document that is still `wanted` once its lock is held; a document that another worker holds
+    is left to it.
+
+    The attempt is counted in a transaction of its own before the work begins, so that a document that kills its worker
+    is failed after some tries. A refusal ends the document; anything else is tried again later. Only an engine that does
+    not answer ends the loop: then no document is to blame.
+
+    Raises:
+        EngineUnavailable: from the work.
+    """
+    with database.session() as session:
+        for place, document_id in enumerate(ids):
+            if not try_document(session, document_id):
+                report.skipped["another worker has it"] += 1
+                continue
+            try:
+                with database.connection() as connection:
+                    document = documents.read_pending(connection, document_id)
+                    if document is None or not wanted(document):
+                        continue
+                    attempts = documents.begin_attempt(connection, document_id)
+                if attempts > MAX_ATTEMPTS:
+                    reason = f"The worker ended {MAX_ATTEMPTS} times over this document."
+                    _record(database, document, report, PegasError(reason, code="worker_lost"), None)
+                    continue
+                _attempt(database, document, attempts, report, work)
+            finally:
+                if not session.closed:
+                    release_document(session, document_id)
+            if progress is not None:
+                progress(report.stage, place + 1, len(ids))
+
+
+def _attempt(
+    database: Database,
+    document: PendingDocument,
+    attempts: int,
+    report: StageReport,
+    work: Callable[[PendingDocument], None],
+) -> None:
+    retry = RETRY_S[min(attempts, len(RETRY_S)) - 1]
+    try:
+        work(document)
+        report.documents += 1
+    except Refused as error:
+        status = DocumentStatus.NEEDS_OCR if error.needs_ocr else DocumentStatus.REFUSED
+        with database.connection() as connection:
+            documents.refuse(connection, document.id, status, str(error), error.code)
+        report.note_failure(error.code, str(error))
+    except EngineUnavailable as error:
+        _record(database, document, report, error, 1.0, uncounted=True)
+        raise
+    except FetchFailed as error:
+        _record(database, document, report, error, retry if error.retryable else None)
+    except PegasError as error:
+        _record(database, document, report, error, retry if error.retryable else None)
+    except Exception as error:  # noqa: BLE001 - one document's trouble is its own: it is written down and the rest goes on
+        wrapped = PegasError(f"{type(error).__name__}: {first_line(error)}.", code="internal_error")
+        _record(database, document, report, wrapped, retry)
+
+
+def _record(
+    database: Database,
+    document: PendingDocument,
+    report: StageReport,
+    error: PegasError,
+    retry_in_s: float | None,
+    *,
+    uncounted: bool = False,
+) -> None:
+    with database.connection() as connection:
+        if uncounted:
+            documents.forgive_attempt(connection, document.id)
+        documents.fail(connection, document.id, str(error), error.code, retry_in_s=retry_in_s)
+    report.note_failure(error.code, str(error))

@@ -1,0 +1,86 @@
+"""Makes buckets of a projection match PostgreSQL: rebuild, repair and drift check are this one mechanism."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from pegas_assets.identity import BUCKETS
+from pegas_assets.projection.targets import Drift, Reconciled, Target
+from pegas_assets.stores.locks import bucket_lock
+from pegas_assets.stores.outbox import settle_done, unsettled_ids
+from pegas_assets.stores.postgres import Database
+
+ALL_BUCKETS = tuple(range(BUCKETS))
+
+
+def reconcile(
+    database: Database,
+    target: Target,
+    buckets: Sequence[int] = ALL_BUCKETS,
+    *,
+    verify: bool = True,
+    progress: Callable[[Reconciled], None] | None = None,
+) -> list[Reconciled]:
+    """Write what is missing or different, remove what is too much; returns what each bucket took, in order.
+
+    Nodes of all buckets come before edges, since an edge needs both its ends. Outbox rows that were pending, backing
+    off or dead when a bucket was read are settled by it. With `verify`, the comparison is made once more at the end.
+
+    Raises:
+        EngineUnavailable: the store does not answer. What was done stays; the rest is done by the next call.
+    """
+    target.prepare()
+    results: dict[int, Reconciled] = {}
+    answered: dict[int, list[int]] = {}
+    with database.session() as session:
+        for bucket in buckets:
+            with bucket_lock(session, target.lock, bucket):
+                answered[bucket] = unsettled_ids(session, target.columns, bucket)
+                results[bucket] = target.reconcile_nodes(bucket)
+        for bucket in buckets:
+            with bucket_lock(session, target.lock, bucket):
+                edges = target.reconcile_edges(bucket)
+                nodes = results[bucket]
+                left = target.compare(bucket) if verify else None
+                if not edges.waiting:
+                    settle_done(session, target.columns, answered[bucket])
+            results[bucket] = replace(
+                nodes,
+                upserted=nodes.upserted + edges.upserted,
+                deleted=nodes.deleted + edges.deleted,
+                waiting=edges.waiting,
+                seconds=nodes.seconds + edges.seconds,
+                left=left,
+            )
+            if progress is not None:
+                progress(results[bucket])
+    return [results[bucket] for bucket in buckets]
+
+
+def drift(
+    database: Database,
+    target: Target,
+    buckets: Sequence[int] = ALL_BUCKETS,
+    *,
+    settle_s: float = 0.0,
+) -> list[Drift]:
+    """Compare buckets with PostgreSQL, changing nothing.
+
+    Each bucket is compared under its lock, so no consumer is half-way. A change that is committed and not drained yet is
+    drift too; `settle_s` gives the drain that long to catch up before it is reported.
+    """
+    target.prepare()
+    found: list[Drift] = []
+    deadline = time.monotonic() + settle_s
+    with database.session() as session:
+        for bucket in buckets:
+            while True:
+                with bucket_lock(session, target.lock, bucket):
+                    state = target.compare(bucket)
+                if state.total == 0 or time.monotonic() >= deadline:
+                    break
+                time.sleep(0.2)
+            found.append(state)
+    return found

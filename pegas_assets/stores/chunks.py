@@ -1,0 +1,227 @@
+"""Chunks: written with a document's reading, kept where a new reading has them too, read by the distiller."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pegas_assets.model import Block, ChunkToDistil, DocumentKind, Locator, ParsedChunk
+from pegas_assets.stores.atoms import locator_json
+
+if TYPE_CHECKING:
+    from pegas_assets.stores.postgres import Connection
+
+
+@dataclass(frozen=True)
+class StoredChunk:
+    """A chunk that waits for a distiller."""
+
+    id: int
+    document_id: int
+    content: str
+    locator: Locator
+    blocks: tuple[Block, ...]
+    language: str
+    document_title: str
+    document_kind: DocumentKind
+    reading: str
+    """What the chunk was distilled by before, empty for never."""
+
+    @property
+    def context(self) -> str:
+        return " › ".join(self.locator.section)
+
+    def to_distil(self) -> ChunkToDistil:
+        return ChunkToDistil(
+            content=self.content,
+            language=self.language,
+            section=self.locator.section,
+            blocks=self.blocks,
+            document_title=self.document_title,
+            document_kind=self.document_kind,
+        )
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """What a new reading changed."""
+
+    kept: int
+    added: int
+    removed: int
+    citations_gone: int
+
+
+def replace_chunks(
+    connection: Connection,
+    document_id: int,
+    chunks: Sequence[ParsedChunk],
+    occurs: Callable[[str, str], bool],
+) -> Replaced:
+    """Make a document's chunks be these. A chunk whose text was there before stays, with what was distilled from it.
+
+    A citation whose quotation stands in the new text moves to its new chunk; any other keeps its row and is marked
+    gone, and an atom that no living citation supports becomes stale, with the reason. `occurs(quotation, text)` decides.
+    """
+    old = connection.execute(
+        "SELECT id, content_hash, locator, blocks, seq FROM pm_chunk WHERE doc_id = %s ORDER BY seq", [document_id]
+    ).fetchall()
+    if not old:
+        _insert(connection, document_id, chunks)
+        return Replaced(0, len(chunks), 0, 0)
+    from hashlib import sha256
+
+    by_hash: dict[bytes, deque[int]] = defaultdict(deque)
+    for chunk_id, content_hash, *_ in old:
+        by_hash[bytes(content_hash)].append(chunk_id)
+    kept: list[tuple[int, ParsedChunk]] = []
+    added: list[ParsedChunk] = []
+    for chunk in chunks:
+        same = by_hash.get(sha256(chunk.content.encode()).digest())
+        if same:
+            kept.append((same.popleft(), chunk))
+        else:
+            added.append(chunk)
+    removed = [chunk_id for left in by_hash.values() for chunk_id in left]
+    connection.execute("DELETE FROM pm_chunk WHERE id = ANY(%s)", [removed])
+    # Two steps, since the places of two chunks may be exchanged and each place is unique.
+    connection.execute("UPDATE pm_chunk SET seq = -seq - 1 WHERE doc_id = %s", [document_id])
+    connection.execute(
+        """
+        UPDATE pm_chunk SET seq = moved.seq, locator = moved.locator, blocks = moved.blocks
+        FROM unnest(%s::bigint[], %s::int[], %s::jsonb[], %s::jsonb[]) AS moved (id, seq, locator, blocks)
+        WHERE pm_chunk.id = moved.id
+        """,
+        [
+            [chunk_id for chunk_id, _ in kept],
+            [chunk.seq for _, chunk in kept],
+            [locator_json(chunk.locator) for _, chunk in kept],
+            [_blocks_json(chunk) for _, chunk in kept],
+        ],
+    )
+    _insert(connection, document_id, added)
+    gone = _settle_citations(connection, document_id, occurs)
+    return Replaced(len(kept), len(added), len(removed), gone)
+
+
+def _blocks_json(chunk: ParsedChunk) -> str:
+    return json.dumps([block.model_dump(mode="json", exclude_defaults=True) for block in chunk.blocks])
+
+
+def _insert(connection: Connection, document_id: int, chunks: Sequence[ParsedChunk]) -> None:
+    with (
+        connection.cursor() as cursor,
+        cursor.copy("COPY pm_chunk (doc_id, seq, content, locator, blocks, language) FROM STDIN") as copy,
+    ):
+        for chunk in chunks:
+            copy.write_row(
+                (
+                    document_id,
+                    chunk.seq,
+                    chunk.content,
+                    locator_json(chunk.locator),
+                    _blocks_json(chunk),
+                    chunk.language,
+                )
+            )
+
+
+def _settle_citations(connection: Connection, document_id: int, occurs: Callable[[str, str], bool]) -> int:
+    """Give each citation without a chunk its new chunk, or mark it gone; returns how many are gone."""
+    loose = connection.execute(
+        "SELECT id, quoted_text FROM pm_citation WHERE doc_id = %s AND chunk_id IS NULL AND gone_at IS NULL",
+        [document_id],
+    ).fetchall()
+    if not loose:
+        return 0
+    chunks = connection.execute(
+        "SELECT id, content FROM pm_chunk WHERE doc_id = %s ORDER BY seq", [document_id]
+    ).fetchall()
+    found: list[tuple[int, int]] = []
+    gone: list[int] = []
+    for citation_id, quotation in loose:
+        chunk_id = next((chunk_id for chunk_id, content in chunks if occurs(quotation, content)), None)
+        if chunk_id is None:
+            gone.append(citation_id)
+        else:
+            found.append((citation_id, chunk_id))
+    connection.execute(
+        "UPDATE pm_citation SET chunk_id = moved.chunk FROM unnest(%s::bigint[], %s::bigint[]) AS moved (id, chunk) "
+        "WHERE pm_citation.id = moved.id",
+        [[citation for citation, _ in found], [chunk for _, chunk in found]],
+    )
+    connection.execute("UPDATE pm_citation SET gone_at = now() WHERE id = ANY(%s)", [gone])
+    connection.execute(
+        """
+        UPDATE pm_atom SET status = 'stale', updated_at = now(),
+               status_reason = 'The quotation is no longer in document ' || %(document)s || '.'
+        WHERE id IN (SELECT atom_id FROM pm_citation WHERE id = ANY(%(gone)s))
+          AND status NOT IN ('rejected', 'stale')
+          AND NOT EXISTS (SELECT FROM pm_citation WHERE atom_id = pm_atom.id AND gone_at IS NULL)
+        """,
+        {"document": document_id, "gone": gone},
+    )
+    return len(gone)
+
+
+def undistilled_chunks(
+    connection: Connection, document_id: int, distiller: str, limit: int, *, after_seq: int = -1, again: bool = False
+) -> list[tuple[int, StoredChunk]]:
+    """Chunks of a document that this distiller has not read, in order, with their place; all of them when `again`."""
+    rows = connection.execute(
+        """
+        SELECT chunk.seq, chunk.id, chunk.content, chunk.locator, chunk.blocks, chunk.language,
+               coalesce(document.title, ''), document.kind, coalesce(chunk.distilled_by, '')
+        FROM pm_chunk AS chunk JOIN pm_document AS document ON document.id = chunk.doc_id
+        WHERE chunk.doc_id = %s AND chunk.seq > %s AND (%s OR chunk.distilled_by IS DISTINCT FROM %s)
+        ORDER BY chunk.seq LIMIT %s
+        """,
+        [document_id, after_seq, again, distiller, limit],
+    ).fetchall()
+    return [
+        (
+            seq,
+            StoredChunk(
+                id=chunk_id,
+                document_id=document_id,
+                content=content,
+                locator=Locator.model_validate(locator),
+                blocks=tuple(Block.model_validate(block) for block in blocks),
+                language=language,
+                document_title=title,
+                document_kind=DocumentKind(kind),
+                reading=reading,
+            ),
+        )
+        for seq, chunk_id, content, locator, blocks, language, title, kind, reading in rows
+    ]
+
+
+def outdated_documents(connection: Connection, source: str, distiller: str) -> list[int]:
+    """Documents of a source with a chunk that this distiller has not read."""
+    rows = connection.execute(
+        """
+        SELECT id FROM pm_document
+        WHERE source = %s AND status IN ('parsed', 'done')
+          AND EXISTS (SELECT FROM pm_chunk WHERE doc_id = pm_document.id AND distilled_by IS DISTINCT FROM %s)
+        ORDER BY id
+        """,
+        [source, distiller],
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def mark_distilled(connection: Connection, marks: Sequence[tuple[int, int | None, str, str]], distiller: str) -> None:
+    """Note what came of chunks: (chunk id, its text atom, state, error)."""
+    connection.execute(
+        """
+        UPDATE pm_chunk SET distilled_by = %s, text_atom_id = mark.atom, distil_state = mark.state,
+               distil_error = nullif(mark.error, '')
+        FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[]) AS mark (id, atom, state, error)
+        WHERE pm_chunk.id = mark.id
+        """,
+        [distiller, *(list(column) for column in zip(*marks, strict=True))] if marks else [distiller, [], [], [], []],
+    )

@@ -1,0 +1,358 @@
+"""Documents: accepted, fetched, read, done or refused; their addresses and their bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pegas_assets.stores.postgres import Connection
+
+from pegas_assets.model import DocumentKind, DocumentStatus, ParsedDocument
+from pegas_assets.text.cleaning import clean_json, clean_text
+
+OPEN = (DocumentStatus.ACCEPTED, DocumentStatus.FETCHING, DocumentStatus.PARSED)
+"""The statuses after which work follows."""
+
+MAX_ATTEMPTS = 5
+"""A document that failed or killed its worker so often is failed for good, with the last reason."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """The bytes of a document as they came."""
+
+    bytes: bytes
+    media_type: str = ""
+    name: str = ""
+    charset: str = ""
+
+
+@dataclass(frozen=True)
+class NewDocument:
+    """A document to accept. Without a body it is fetched from `uri` later."""
+
+    kind: DocumentKind
+    source: str
+    uri: str = ""
+    title: str = ""
+    body: Body | None = None
+    authority: float | None = None
+    meta: dict[str, Any] | None = None
+    status: DocumentStatus = DocumentStatus.ACCEPTED
+    error: str = ""
+    error_code: str = ""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A document that is there already."""
+
+    document_id: int
+    status: DocumentStatus
+    same_bytes: bool
+    fetched_at: datetime | None
+
+
+@dataclass(frozen=True)
+class PendingDocument:
+    """A document with work to do, as a stage reads it."""
+
+    id: int
+    kind: DocumentKind
+    source: str
+    uri: str
+    title: str
+    status: DocumentStatus
+    attempts: int
+    etag: str
+    last_modified: str
+    has_body: bool
+    fetched: bool
+
+
+def insert_document(connection: Connection, new: NewDocument) -> int:
+    """Write a document with its address and bytes; returns its id."""
+    row = connection.execute(
+        """
+        INSERT INTO pm_document (kind, source, uri, title, status, error, error_code, meta, authority)
+        VALUES (%s, %s, nullif(%s, ''), nullif(%s, ''), %s, nullif(%s, ''), nullif(%s, ''), %s, coalesce(%s, 0.5))
+        RETURNING id
+        """,
+        [
+            new.kind, new.source, clean_text(new.uri), clean_text(new.title), new.status, clean_text(new.error),
+            new.error_code, json.dumps(clean_json(new.meta or {})), new.authority,
+        ],
+    ).fetchone()  # fmt: skip
+    assert row is not None
+    document_id = int(row[0])
+    if new.uri:
+        add_uri(connection, document_id, new.uri)
+    if new.body is not None:
+        put_body(connection, document_id, new.body)
+    return document_id
+
+
+def add_uri(connection: Connection, document_id: int, uri: str) -> None:
+    """Remember an address of a document. One that another document has stays there."""
+    connection.execute(
+        "INSERT INTO pm_document_uri (doc_id, uri) VALUES (%s, %s) ON CONFLICT (uri_hash) DO NOTHING",
+        [document_id, clean_text(uri)],
+    )
+
+
+def put_body(connection: Connection, document_id: int, body: Body) -> None:
+    """Keep or replace the bytes of a document."""
+    connection.execute(
+        """
+        INSERT INTO pm_document_body (doc_id, media_type, name, charset, bytes) VALUES (%s, %s, %s, %s, %s)
+        ON CONFLICT (doc_id) DO UPDATE SET media_type = excluded.media_type, name = excluded.name,
+            charset = excluded.charset, bytes = excluded.bytes, created_at = now()
+        """,
+        [document_id, clean_text(body.media_type), clean_text(body.name), clean_text(body.charset), body.bytes],
+    )
+
+
+def find_by_uri(connection: Connection, uri: str, body: bytes | None = None) -> Known | None:
+    """The document that has this address, and whether its bytes are these."""
+    row = connection.execute(
+        """
+        SELECT document.id, document.status, coalesce(body.sha256 = sha256(%s::bytea), false), document.fetched_at
+        FROM pm_document_uri AS address
+        JOIN pm_document AS document ON document.id = address.doc_id
+        LEFT JOIN pm_document_body AS body ON body.doc_id = document.id
+        WHERE address.uri_hash = pm_sha256(%s)
+        """,
+        [body, clean_text(uri)],
+    ).fetchone()
+    return Known(row[0], DocumentStatus(row[1]), row[2], row[3]) if row else None
+
+
+def find_by_bytes(connection: Connection, body: bytes) -> Known | None:
+    """The oldest document with these very bytes."""
+    row = connection.execute(
+        """
+        SELECT document.id, document.status, true, document.fetched_at
+        FROM pm_document_body AS body JOIN pm_document AS document ON document.id = body.doc_id
+        WHERE body.sha256 = sha256(%s::bytea) AND document.status IN ('accepted', 'fetching', 'parsed', 'done')
+        ORDER BY document.id LIMIT 1
+        """,
+        [body],
+    ).fetchone()
+    return Known(row[0], DocumentStatus(row[1]), row[2], row[3]) if row else None
+
+
+def find_by_content(connection: Connection, content_hash: str, except_id: int) -> int | None:
+    """The oldest other document with this canonical text."""
+    row = connection.execute(
+        """
+        SELECT id FROM pm_document
+        WHERE content_hash = %s AND id <> %s AND status IN ('parsed', 'done') ORDER BY id LIMIT 1
+        """,
+        [content_hash, except_id],
+    ).fetchone()
+    return int(row[0]) if row else None
+
+
+def reopen(connection: Connection, document_id: int, body: Body | None = None) -> None:
+    """Put a document back to the start: it has new bytes, or is to be tried again."""
+    if body is not None:
+        put_body(connection, document_id, body)
+    connection.execute(
+        """
+        UPDATE pm_document SET status = 'accepted', error = NULL, error_code = NULL, attempts = 0,
+               next_attempt_at = now(), updated_at = now()
+        WHERE id = %s
+        """,
+        [document_id],
+    )
+
+
+def merge_into(connection: Connection, document_id: int, survivor_id: int) -> None:
+    """Make a document that turned out to have another's text one with it: its addresses and requests move over."""
+    connection.execute("UPDATE pm_document_uri SET doc_id = %s WHERE doc_id = %s", [survivor_id, document_id])
+    connection.execute(
+        """
+        UPDATE pm_operation_item SET doc_id = %s, outcome = 'duplicate',
+               reason = 'The same text is already document ' || %s || '.'
+        WHERE doc_id = %s
+        """,
+        [survivor_id, survivor_id, document_id],
+    )
+    connection.execute("DELETE FROM pm_document WHERE id = %s", [document_id])
+
+
+def pending_ids(
+    connection: Connection, source: str, statuses: Sequence[str], only: Sequence[int] | None = None
+) -> list[int]:
+    """The documents of a source that stand at one of `statuses` and may be tried now, oldest first."""
+    rows = connection.execute(
+        """
+        SELECT id FROM pm_document
+        WHERE source = %s AND status = ANY(%s) AND next_attempt_at <= now() AND (%s::bigint[] IS NULL OR id = ANY(%s))
+        ORDER BY id
+        """,
+        [source, list(statuses), list(only) if only else None, list(only) if only else None],
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def read_pending(connection: Connection, document_id: int) -> PendingDocument | None:
+    row = connection.execute(
+        """
+        SELECT document.id, kind, source, coalesce(uri, ''), coalesce(title, ''), status, attempts,
+               coalesce(etag, ''), coalesce(last_modified, ''), body.doc_id IS NOT NULL, fetched_at IS NOT NULL
+        FROM pm_document AS document LEFT JOIN pm_document_body AS body ON body.doc_id = document.id
+        WHERE document.id = %s
+        """,
+        [document_id],
+    ).fetchone()
+    if row is None:
+        return None
+    return PendingDocument(row[0], DocumentKind(row[1]), row[2], row[3], row[4], DocumentStatus(row[5]), *row[6:])
+
+
+def read_body(connection: Connection, document_id: int) -> Body | None:
+    row = connection.execute(
+        "SELECT bytes, media_type, name, charset FROM pm_document_body WHERE doc_id = %s", [document_id]
+    ).fetchone()
+    return Body(bytes(row[0]), row[1], row[2], row[3]) if row else None
+
+
+def begin_attempt(connection: Connection, document_id: int) -> int:
+    """Count an attempt before the work, so that a document that kills its worker is not tried for ever."""
+    row = connection.execute(
+        "UPDATE pm_document SET attempts = attempts + 1, updated_at = now() WHERE id = %s RETURNING attempts",
+        [document_id],
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def record_fetch(connection: Connection, document_id: int, *, etag: str, last_modified: str, body: Body | None) -> None:
+    """Keep what was fetched; None for a page that has not changed."""
+    if body is not None:
+        put_body(connection, document_id, body)
+    connection.execute(
+        "UPDATE pm_document SET fetched_at = now(), etag = nullif(%s, ''), last_modified = nullif(%s, ''), "
+        "updated_at = now() WHERE id = %s",
+        [clean_text(etag), clean_text(last_modified), document_id],
+    )
+
+
+def record_parse(connection: Connection, document_id: int, parsed: ParsedDocument, content_hash: str) -> None:
+    """Write what a reader found out about a document, and that its chunks are there."""
+    meta = {
+        **parsed.meta,
+        **{
+            name: value
+            for name, value in (
+                ("author", parsed.author),
+                ("published", parsed.published),
+                ("site", parsed.site),
+                ("encoding", parsed.encoding),
+            )
+            if value
+        },
+    }
+    connection.execute(
+        """
+        UPDATE pm_document SET status = 'parsed', kind = %s, title = coalesce(nullif(%s, ''), title), language = %s,
+               content_hash = %s, reader = %s, warnings = %s, meta = meta || %s, error = NULL, error_code = NULL,
+               attempts = 0, parsed_at = coalesce(parsed_at, now()), updated_at = now(),
+               parsed_sha256 = (SELECT sha256 FROM pm_document_body WHERE doc_id = %s)
+        WHERE id = %s
+        """,
+        [
+            parsed.kind, clean_text(parsed.title), parsed.language, content_hash, parsed.reader,
+            json.dumps(list(parsed.warnings)), json.dumps(clean_json(meta)), document_id, document_id,
+        ],
+    )  # fmt: skip
+
+
+def finish(connection: Connection, document_id: int) -> None:
+    """A document is done: all its chunks are distilled."""
+    connection.execute(
+        "UPDATE pm_document SET status = 'done', error = NULL, error_code = NULL, attempts = 0, updated_at = now() "
+        "WHERE id = %s",
+        [document_id],
+    )
+
+
+def refuse(connection: Connection, document_id: int, status: DocumentStatus, reason: str, code: str) -> None:
+    """Refuse a document: the row, status and reason stay; no bytes, chunk or atom of this reading do."""
+    connection.execute("DELETE FROM pm_document_body WHERE doc_id = %s", [document_id])
+    connection.execute(
+        "UPDATE pm_document SET status = %s, error = %s, error_code = %s, updated_at = now() WHERE id = %s",
+        [status, clean_text(reason), code, document_id],
+    )
+
+
+def fail(connection: Connection, document_id: int, reason: str, code: str, *, retry_in_s: float | None) -> None:
+    """Note a failure: tried again after `retry_in_s`, or failed for good where that is None."""
+    connection.execute(
+        """
+        UPDATE pm_document SET error = %s, error_code = %s, updated_at = now(),
+               status = CASE WHEN %s::float8 IS NULL OR attempts >= %s THEN 'failed' ELSE status END,
+               next_attempt_at = now() + make_interval(secs => coalesce(%s, 0))
+        WHERE id = %s
+        """,
+        [clean_text(reason), code, retry_in_s, MAX_ATTEMPTS, retry_in_s, document_id],
+    )
+
+
+def open_sources(connection: Connection) -> list[tuple[str, int, int]]:
+    """Each source with work that may be done now: name, documents, and the sum of attempts, which tells states apart."""
+    rows = connection.execute(
+        """
+        SELECT source, count(*), sum(attempts) FROM pm_document
+        WHERE status IN ('accepted', 'fetching', 'parsed') AND next_attempt_at <= now()
+        GROUP BY source ORDER BY min(id)
+        """
+    ).fetchall()
+    return [(source, count, int(attempts)) for source, count, attempts in rows]
+
+
+def all_sources(connection: Connection) -> list[str]:
+    """Every partition key that has documents."""
+    return [row[0] for row in connection.execute("SELECT DISTINCT source FROM pm_document ORDER BY 1").fetchall()]
+
+
+def forgive_attempt(connection: Connection, document_id: int) -> None:
+    """Take an attempt back that failed for no fault of the document."""
+    connection.execute("UPDATE pm_document SET attempts = greatest(attempts - 1, 0) WHERE id = %s", [document_id])
+
+
+def ask_to_fetch(connection: Connection, document_id: int) -> None:
+    """Have a page fetched again though its bytes are here; `etag` and `last_modified` tell the server what we have."""
+    connection.execute("UPDATE pm_document SET fetched_at = NULL WHERE id = %s", [document_id])
+
+
+def source_of(connection: Connection, document_id: int) -> str:
+    row = connection.execute("SELECT source FROM pm_document WHERE id = %s", [document_id]).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def set_status(connection: Connection, document_id: int, status: DocumentStatus) -> None:
+    connection.execute("UPDATE pm_document SET status = %s, updated_at = now() WHERE id = %s", [status, document_id])
+
+
+def ids_with_body(connection: Connection, source: str, only: Sequence[int] | None = None) -> list[int]:
+    """The documents of a source that have bytes, oldest first, or those of them that are named."""
+    rows = connection.execute(
+        """
+        SELECT document.id FROM pm_document AS document JOIN pm_document_body AS body ON body.doc_id = document.id
+        WHERE source = %s AND status <> 'forgotten' AND (%s::bigint[] IS NULL OR document.id = ANY(%s))
+        ORDER BY document.id
+        """,
+        [source, list(only) if only else None, list(only) if only else None],
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def has_chunks(connection: Connection, document_id: int) -> bool:
+    row = connection.execute("SELECT EXISTS (SELECT FROM pm_chunk WHERE doc_id = %s)", [document_id]).fetchone()
+    return bool(row and row[0])

@@ -1,0 +1,113 @@
+"""Requests and what became of each thing asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pegas_assets.errors import NotFound
+
+if TYPE_CHECKING:
+    from pegas_assets.stores.postgres import Connection
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing asked for. `outcome` is set where no work follows: duplicate, unchanged or refused."""
+
+    item: str
+    document_id: int | None
+    outcome: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class ItemState:
+    """How one thing stands: a document's status, or the outcome."""
+
+    item: str
+    document_id: int | None
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class OperationState:
+    """How a request stands. `finished` when nothing of it is still to be done."""
+
+    operation_id: str
+    kind: str
+    created_at: datetime
+    counts: dict[str, int]
+    finished: bool
+    items: tuple[ItemState, ...] = field(default=())
+    items_total: int = 0
+
+
+def open_operation(connection: Connection, kind: str, client: str) -> str:
+    """Begin a request; returns its id."""
+    row = connection.execute(
+        "INSERT INTO pm_operation (kind, client) VALUES (%s, %s) RETURNING id", [kind, client]
+    ).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def add_items(connection: Connection, operation_id: str, items: Sequence[Item]) -> None:
+    """Append items to a request, numbered on."""
+    connection.execute(
+        """
+        INSERT INTO pm_operation_item (operation_id, seq, item, doc_id, outcome, reason)
+        SELECT %(id)s, asked.seq + (SELECT count(*) FROM pm_operation_item WHERE operation_id = %(id)s),
+               asked.item, asked.doc_id, asked.outcome, asked.reason
+        FROM unnest(%(items)s::text[], %(documents)s::bigint[], %(outcomes)s::text[], %(reasons)s::text[])
+             WITH ORDINALITY AS asked (item, doc_id, outcome, reason, seq)
+        """,
+        {
+            "id": operation_id,
+            "items": [item.item for item in items],
+            "documents": [item.document_id for item in items],
+            "outcomes": [item.outcome for item in items],
+            "reasons": [item.reason for item in items],
+        },
+    )
+
+
+def operation_state(connection: Connection, operation_id: str, limit: int = 50) -> OperationState:
+    """How a request stands, with its first `limit` items, those with something to say first.
+
+    Raises:
+        NotFound: no request has this id.
+    """
+    import uuid
+
+    try:
+        uuid.UUID(operation_id)
+    except ValueError:
+        raise NotFound(f"There is no operation {operation_id!r}.", hint="Use the id that memory_ingest gave.") from None
+    row = connection.execute("SELECT kind, created_at FROM pm_operation WHERE id = %s", [operation_id]).fetchone()
+    if row is None:
+        raise NotFound(f"There is no operation {operation_id!r}.", hint="Use the id that memory_ingest gave.")
+    rows = connection.execute(
+        """
+        SELECT item.item, item.doc_id, coalesce(item.outcome, document.status, 'forgotten') AS status,
+               coalesce(nullif(item.reason, ''), document.error, '') AS reason,
+               count(*) OVER (PARTITION BY coalesce(item.outcome, document.status, 'forgotten')) AS same
+        FROM pm_operation_item AS item LEFT JOIN pm_document AS document ON document.id = item.doc_id
+        WHERE item.operation_id = %s
+        ORDER BY coalesce(nullif(item.reason, ''), document.error, '') = '', item.seq
+        """,
+        [operation_id],
+    ).fetchall()
+    counts = {status: same for _, _, status, _, same in rows}
+    return OperationState(
+        operation_id=operation_id,
+        kind=row[0],
+        created_at=row[1],
+        counts=counts,
+        finished=not any(counts.get(status) for status in ("accepted", "fetching", "parsed")),
+        items=tuple(ItemState(*found[:4]) for found in rows[:limit]),
+        items_total=len(rows),
+    )
