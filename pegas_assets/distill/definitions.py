@@ -64,6 +64,11 @@ _MARKED_TERM = re.compile(
 _LABELLED = re.compile(r"^\s*(?P<term>[^\s:*_`|][^:*_`|\n]{0,60}?)\s*:\s+(?P<genus>[^\s:][^\n]{3,600})$")
 _DASHED = re.compile(r"^\s*(?P<term>[^\s:—–|][^:—–|\n]{0,60}?)\s+[—–]\s+(?P<genus>\S[^\n]{3,600})$")
 
+_ENTRY = re.compile(
+    r"^(?P<term>[A-ZА-ЯЁ][A-ZА-ЯЁ -]{2,60})(?: \([^)]{1,60}\))?(?:,| [—–-]) (?P<genus>[a-zа-яё][^;]{10,400})$"
+)
+"""An entry of a dictionary: its head word in capitals."""
+
 _BAD_TERM_START_EN = (
     english.PRONOUNS
     | english.PERSONAL
@@ -148,6 +153,9 @@ def definition_of(sentence: Sentence) -> DistilledAtom | None:
     if not text.endswith((".", "»", '"', ")")) and not sentence.in_list:
         return None
     body = text.rstrip(". ")
+    entry = _ENTRY.match(body)
+    if entry and " " in entry["genus"]:
+        return _atom(sentence, entry["term"].strip(), entry["genus"], "entry", 0.75)
     for form in RUSSIAN if sentence.russian else ENGLISH:
         found = form.pattern.match(body)
         if not found:
@@ -212,6 +220,7 @@ def _is_term(term: str, is_russian: bool) -> bool:
         and kept not in language.LABELS
         and parts[0] not in language.LABELS
         and parts[0] not in (language.PRONOUNS | language.PERSONAL)
+        and (is_russian or not any(part in _BAD_TERM_WORD_EN or part in english.VERBS for part in parts[1:-1]))
     )
 
 

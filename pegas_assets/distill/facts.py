@@ -17,13 +17,18 @@ _CAUSE = re.compile(
     r"\b(?:потому что|так как|из-за|поскольку|вследствие|благодаря|поэтому|чтобы|приводит к|вызыва)",
     re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\S+")
+_IMPERATIVE_AFTER_COMMA = re.compile(
+    r"^(?:for|to|before|after|in|when|on|at|by|from|once|instead|with)\b[^,]{2,200}, (?:please |then |just )?(\w+) "
+)
+_OUR_ERA = re.compile(r"\bнаш(?:их дней|ей эры|е время|ей эре|у эру|его века)\b")
 _SPEECH = re.compile(r"^[\"“«„'][^\"”»“']{3,}[,!?.][\"”»“']|^[—–-]\s")
 _SHORT_PARTICIPLE = re.compile(
     r"(?:ен|ена|ено|ены|ан|ана|ано|аны|ян|яна|яно|яны|ат|ята|ято|яты|ыт|ыта|ыто|ыты|ут|ута|уто|уты)$"
 )
 _VERB_RU = re.compile(
     r"(?:[аеиояуы]ет|[бвгджзклмнпрстфхцчшщ]ет|ёт|ит|ут|ют|ат|ят|(?:ет|ит|ут|ют|ат|ят)ся|[аеиоуыяё]л[аои]?|"
-    r"[аеиоуыяё]л(?:ся|ась|ось|ись)|[кзсгрхб]л[аои]|ш[лё][аоил]|шел|шла|шли)$"
+    r"[а-я]л(?:ся|ась|ось|ись)|[кзсгрхб]л[аои]|ш[лё][аоил]|шел|шла|шли)$"
 )
 _PREDICATE_DASH = re.compile(r"\s[—–]\s")
 _IMPERATIVE_RU = re.compile(r"(?:йте|ьте|йтесь|ьтесь)$")
@@ -34,6 +39,31 @@ _IMPERSONAL_RU = re.compile(
 _PREPOSITIONS_RU = frozenset(
     ("на", "в", "о", "об", "при", "по", "к", "с", "во", "ко", "за", "из", "от", "до", "для", "без")
 )
+_ALSO_NOUNS = frozenset(
+    (
+        "light",
+        "water",
+        "book",
+        "boil",
+        "heat",
+        "salt",
+        "season",
+        "time",
+        "rest",
+        "measure",
+        "order",
+        "change",
+        "open",
+        "drink",
+        "warm",
+        "cool",
+        "never",
+        "lower",
+        "place",
+        "fold",
+    )
+)
+"""Imperatives that as often open a clause as its subject."""
 _NOMINAL_AFTER_IMPERATIVE = frozenset(
     ("of", "is", "are", "was", "were", "has", "had", "have", "and", "or", "in", "on", "at", "to", "from", "with", "by", "time",
      "rates", "prices", "sales", "will", "can", "may", "must", "travels", "moves", "does", "cannot", "which", "that")
@@ -78,7 +108,9 @@ def fact_of(sentence: Sentence, subject: str = "") -> DistilledAtom | None:
         return None
     if "?" in text or "!" in text or _SPEECH.search(text) or (not text[0].isalnum() and text[0] not in '"«“('):
         return None
-    listed = tuple(word for word in sentence.words)
+    if _opens_with_label(sentence) or _mostly_address(text):
+        return None
+    listed = sentence.words
     if not MIN_WORDS <= len(listed) <= MAX_WORDS:
         return None
     first = text.split()[0].casefold().replace("ё", "е").strip("\"'«“(,.»”")
@@ -86,18 +118,30 @@ def fact_of(sentence: Sentence, subject: str = "") -> DistilledAtom | None:
     if resolved is None:
         return None
     body = text.casefold().replace("ё", "е")
+    if sentence.raw[0] == "`" or sentence.raw[0].islower():
+        first = ""
     excluded = _excluded_russian(listed, first, body) if sentence.russian else _excluded_english(listed, first, body)
     if excluded or not _has_verb(sentence, listed, body):
         return None
     return DistilledAtom(
         type=AtomType.FACT,
-        claim=shortened(resolved[:1].upper() + resolved[1:]),
+        claim=shortened(resolved if resolved == sentence.text else resolved[:1].upper() + resolved[1:]),
         content=sentence.text,
         quotation=sentence.raw,
         start=sentence.start,
         end=sentence.end,
         confidence=_confidence(sentence, text, resolved != text),
     )
+
+
+def _opens_with_label(sentence: Sentence) -> bool:
+    """Whether it is a line such as "Author: N. N." or "Note: …"."""
+    label, colon, _ = sentence.text.casefold().partition(":")
+    return bool(colon) and label.strip() in (russian.LABELS if sentence.russian else english.LABELS)
+
+
+def _mostly_address(text: str) -> bool:
+    return sum(len(found.group()) for found in _ADDRESS.finditer(text)) > len(text) * 0.4
 
 
 def _confidence(sentence: Sentence, text: str, was_resolved: bool) -> float:
@@ -142,6 +186,8 @@ def _resolve(sentence: Sentence, text: str, first: str, subject: str) -> str | N
     person = next((name for name in (sentence.title, *sentence.section[:1]) if _PERSON_TITLE.match(name)), "")
     if first in _HE_SHE and person and person.split()[0][:1].isupper():
         return person + text[len(first) :]
+    if any(word in language.DEMONSTRATIVES for word in sentence.words[1:3]):
+        return None
     if first in language.PRONOUNS or first in language.DANGLING or first in language.PERSONAL:
         return None
     return text
@@ -149,6 +195,11 @@ def _resolve(sentence: Sentence, text: str, first: str, subject: str) -> str | N
 
 def _excluded_english(listed: tuple[str, ...], first: str, body: str) -> bool:
     if any(word in english.PERSONAL or word in english.OPINION or word in english.HEDGES for word in listed):
+        return True
+    if first in ("first", "then", "next", "finally") and listed[1] in english.IMPERATIVES:
+        return True
+    after_comma = _IMPERATIVE_AFTER_COMMA.match(body)
+    if after_comma and after_comma.group(1) in english.IMPERATIVES - _ALSO_NOUNS:
         return True
     if first in english.IMPERATIVES and (len(listed) < 2 or not _is_noun_start(first, listed)):
         return True
@@ -165,6 +216,8 @@ def _is_noun_start(first: str, listed: tuple[str, ...]) -> bool:
 
 
 def _excluded_russian(listed: tuple[str, ...], first: str, body: str) -> bool:
+    if _OUR_ERA.search(body):
+        listed = tuple(word for word in listed if not word.startswith("наш"))
     if any(word in russian.PERSONAL or word in russian.HEDGES or word in russian.IMPERATIVES for word in listed):
         return True
     if first in russian.NOMINAL_STARTS or _OPINION_RU.search(body) or _NOISE[True].search(body):
@@ -184,9 +237,8 @@ def _excluded_russian(listed: tuple[str, ...], first: str, body: str) -> bool:
 
 def _has_verb(sentence: Sentence, listed: tuple[str, ...], body: str) -> bool:
     if sentence.russian:
-        return (bool(_PREDICATE_DASH.search(body)) and not sentence.in_list) or any(
-            _is_russian_verb(word) for word in listed
-        )
+        nominal = bool(_PREDICATE_DASH.search(body)) and not sentence.in_list and len(listed) > 3
+        return nominal or any(_is_russian_verb(word) for word in listed)
     return any(_is_english_verb(listed, at) for at in range(1, len(listed)))
 
 
@@ -200,13 +252,17 @@ def _is_russian_verb(word: str) -> bool:
 
 def _is_english_verb(listed: tuple[str, ...], at: int) -> bool:
     word, before = listed[at], listed[at - 1]
+    if before in ("that", "which", "who"):
+        return False
     if word in english.VERBS:
         return before not in ("the", "a", "an", "to")
-    if word.endswith("ed") and len(word) > 3:
+    if word.endswith("ed") and len(word) > 3 and "-" not in word:
         return before not in ("the", "a", "an")
     return (
         word.endswith("s")
         and len(word) > 3
+        and "-" not in word
+        and (at < len(listed) - 1 or at < 3)
         and not word.endswith(("ss", "us", "is"))
         and word not in english.NOT_VERBS_IN_S
         and before not in ("the", "a", "an", "of", "in", "on", "for", "with", "by", "and", "or", "to", "from", "at")

@@ -20,6 +20,10 @@ _LIST_LINE = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S")
 _ITEM = re.compile(r"(?m)^[ \t]*(?:[-*+•·▪]|\d{1,3}[.)])[ \t]+")
 _TERMINAL = re.compile(r"[.!?…;,:—–-][\"'»”’)\]*_`]*\s*$")
 _NEW_THOUGHT = re.compile(r"[\s\"'«“(\[*_`]*(?:[A-ZА-ЯЁ]|\d)")
+_UNIT_ENDS = re.compile(
+    r"\d\s?(?:mm|cm|km|m|kg|g|mg|lb|oz|l|ml|min|hr|h|s|sec|ft|in|W|kW|V|A|Hz|kHz|MHz|GHz|MB|GB|KB|TB|°C|°F|%)\.\s+(?=[\"“«]?[A-ZА-ЯЁ])"
+)
+"""A measure at the end of a sentence; what splits sentences takes the point for an abbreviation's."""
 _NUMBERING_ONLY = re.compile(r"(?:\d{1,3}\.)+$|\d{1,3}\)$|[-*+•]$")
 
 
@@ -175,6 +179,10 @@ def _sentence_spans(content: str, start: int, end: int, language: str) -> list[t
         if _NUMBERING_ONLY.match(content[left:right]):
             continue
         left += enumerator_length(content[left:right])
+        for found in _UNIT_ENDS.finditer(content, left, right):
+            cut = found.start() + len(found.group().rstrip())
+            spans.append((left, cut))
+            left = found.end()
         if left < right:
             spans.append((left, right))
     return spans

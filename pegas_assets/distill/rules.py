@@ -75,7 +75,12 @@ _NO_RULE_RU = re.compile(
 )
 _PAST_CONDITION = re.compile(
     r"\b(?:was|were|had|did|came|went|began|became|took|left|saw|fell|died|arrived|broke|in 1\d{3}|in 20\d\d)\b|"
-    r"^(?:the |a |an )?\w+(?: \w+)? (?!is|are|be|been|has|have|not|gets?)\w+ed\b",
+    r"^(?:the |a |an )?\w+(?: (?!is|are|be|has|have|gets?)\w+)? (?!is|are|be|been|has|have|not|gets?)\w+ed\b",
+    re.IGNORECASE,
+)
+_ADVICE = re.compile(
+    r"^(?:tell|ask|see|contact|let|check|consult|remember|call|write|email|visit|try|read|обратитесь|спросите|скажите|"
+    r"позвоните|напишите|сообщите|прочтите|попробуйте)\b",
     re.IGNORECASE,
 )
 _VAGUE_WHEN = re.compile(r"\bwhen (?:it|they|he|she|we|i)\b", re.IGNORECASE)
@@ -117,7 +122,7 @@ def _match(text: str, russian: bool) -> tuple[RuleForm, str, str] | None:
             continue
         if form.name == "duty-when" and _VAGUE_WHEN.search(text):
             continue
-        if form.name.endswith(("-last", "-после")) and _PRONOUN.match(conclusion):
+        if form.name.endswith(("-last", "-после")) and (_PRONOUN.match(conclusion) or _ADVICE.match(conclusion)):
             continue
         return form, condition, conclusion
     return None

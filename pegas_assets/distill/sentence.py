@@ -21,6 +21,7 @@ _MARKS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"`+"), ""),
     (re.compile(r"\\([\\`*_{}\[\]()#+.!|-])"), r"\1"),
 )
+_CODE_SPAN = re.compile(r"(`{1,3}[^`\n]{1,300}`{1,3})")
 _ENUMERATOR = re.compile(
     r"\s*(?:[-*+•·▪–—]\s+|(?:\d{1,3}\.)+\s+|\d{1,3}\)\s+|\d{1,3}(?:\.\d{1,3})+\s+(?=[^\W\d_])|[a-zа-я]\)\s+)"
 )
@@ -29,9 +30,15 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
 
 def plain(raw: str) -> str:
     """The text without Markdown and HTML marks, white space folded."""
-    for pattern, replacement in _MARKS:
-        raw = pattern.sub(replacement, raw)
-    return " ".join(raw.split())
+    parts = _CODE_SPAN.split(raw)
+    for at, part in enumerate(parts):
+        if at % 2:
+            parts[at] = part.strip("`")
+            continue
+        for pattern, replacement in _MARKS:
+            part = pattern.sub(replacement, part)
+        parts[at] = part
+    return " ".join("".join(parts).split())
 
 
 def enumerator_length(raw: str) -> int:

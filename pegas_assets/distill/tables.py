@@ -67,7 +67,10 @@ class Table:
 
 
 def read_table(content: str, block: Block) -> Table | None:
-    """The table of a block, None where it has no header, no rows, or one column."""
+    """The table of a block, None where it has no header, no rows, or one column.
+
+    A table that was cut carries its header row in the block's `info` from its second piece on.
+    """
     lines: list[Row] = []
     header_at = None
     at = block.start
@@ -80,10 +83,13 @@ def read_table(content: str, block: Block) -> Table | None:
                 left = at + len(line) - len(line.lstrip())
                 lines.append(Row(_cells(kept), left, left + len(kept)))
         at += len(line)
-    if header_at is None:
+    if header_at is not None:
+        header, body = lines[header_at].cells, lines[header_at + 1 :]
+    elif "|" in block.info:
+        header, body = _cells(block.info.strip().split("\n")[0].strip()), lines
+    else:
         return None
-    header = lines[header_at].cells
-    rows = tuple(row for row in lines[header_at + 1 :] if any(cell for cell in row.cells))
+    rows = tuple(row for row in body if any(cell for cell in row.cells))
     if len(header) < 2 or not rows or not any(header):
         return None
     return Table(header, rows)

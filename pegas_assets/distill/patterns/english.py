@@ -9,6 +9,9 @@ PRONOUNS = words(
 )
 """A sentence that opens with one cannot be understood alone."""
 
+DEMONSTRATIVES = words("this that these those such")
+"""What the second or third word of a sentence points back with: "in this case"."""
+
 PERSONAL = words(
     "i me my mine we us our ours you your yours myself ourselves yourself yourselves let's i'm i've we're "
     "we've we'll you're you've you'll i'd i'll you'd we'd"
@@ -64,7 +67,7 @@ IMPERATIVES = words(
     remove repeat replace report rest restart rinse roll rub run save scroll season see select send serve set shake
     share sign simmer skip slice sprinkle start stay stir stop store strain subscribe swallow switch take taste tell
     think transfer try turn type unplug unscrew update upgrade upload use verify visit wait warm wash watch weigh
-    whisk wipe write always just simply"""
+    whisk wipe write submit fork clone pass provide specify set define bear beware always just simply"""
 )
 """Bare verbs that open an instruction to the reader."""
 
