@@ -31,6 +31,8 @@ _TO_LATIN = str.maketrans(_CYRILLIC, _LATIN)
 _LATIN_ALIKE = frozenset(_LATIN)
 _CYRILLIC_ALIKE = frozenset(_CYRILLIC)
 
+_ORDINARY = re.compile(r"[\x00-\x5f\x61-\x7fА-Яа-яЁё«»—–„“”]*")
+_MIXED = re.compile(r"[A-Za-z][\u0400-\u04FF]|[\u0400-\u04FF][A-Za-z]")
 _LETTER_RUN = re.compile(r"[^\W\d_]+")
 _HAS_LATIN = re.compile(r"[A-Za-z]")
 _HAS_CYRILLIC = re.compile(r"[\u0400-\u04FF]")
@@ -52,15 +54,20 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return _SPACE.sub(" ", text.replace("`", "'").lower()).strip()
-    text = _without_marks(unicodedata.normalize("NFKC", text.translate(_BEFORE)).translate(_BEFORE))
-    cyrillic = _HAS_CYRILLIC.search(text) is not None
-    if cyrillic:
+    ordinary = _ORDINARY.fullmatch(text) is not None
+    if ordinary:  # nine texts of ten; what follows would leave them as they are
+        text = text.replace("ё", "е").replace("Ё", "Е")
+    else:
+        text = _without_marks(unicodedata.normalize("NFKC", text.translate(_BEFORE)).translate(_BEFORE))
+    if "++" in text or "#" in text:
         text = _C_FAMILY.sub("C", text)
-        if _HAS_LATIN.search(text):
-            text = _LETTER_RUN.sub(_one_script, text)
-    text = _without_marks(unicodedata.normalize("NFKC", text.casefold()).translate(_BEFORE))
-    if cyrillic and _HAS_LATIN.search(text):  # lower case opens `ß` and its like: a word may have become foldable
+    if _MIXED.search(text):
         text = _LETTER_RUN.sub(_one_script, text)
+    text = text.casefold()
+    if not ordinary:
+        text = _without_marks(unicodedata.normalize("NFKC", text).translate(_BEFORE))
+        if _MIXED.search(text):  # lower case opens `ß` and its like: a word may have become foldable
+            text = _LETTER_RUN.sub(_one_script, text)
     return _SPACE.sub(" ", text).strip()
 
 
