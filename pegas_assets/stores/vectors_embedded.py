@@ -17,7 +17,7 @@ from pegas_assets.embedded.vector_wire import PROTOCOL, check_peer, pack_frame, 
 from pegas_assets.embedding.base import Vector
 from pegas_assets.errors import BadEmbedding, EngineUnavailable, FingerprintMismatch, InvalidInput, NotFound, PegasError
 from pegas_assets.settings import Settings
-from pegas_assets.stores.vector_encoding import INDEXES, Frame, conditions, encode_points, encode_query, ids_of
+from pegas_assets.stores.vector_encoding import INDEXES, conditions, encode_points, encode_query, ids_of
 from pegas_assets.stores.vectors import CollectionInfo, LegHits, Point, SparseVector, VectorFilter
 
 _START_S = 10.0
@@ -59,17 +59,19 @@ class EmbeddedVectorStore:
         self._call({"op": "ensure", **wanted})
 
     def upsert(self, name: str, points: Sequence[Point]) -> None:
-        frames = encode_points(points, _FRAME_POINTS)
+        frames = (
+            pack_frame({"op": "upsert", "name": name, **message}, blob)
+            for message, blob in encode_points(points, _FRAME_POINTS)
+        )
         frame = next(frames, None)
         while frame is not None:
-            ahead: list[Frame | None] = []
+            ahead: list[bytes | None] = []
 
-            def encode_next(ahead: list[Frame | None] = ahead) -> None:
+            def pack_next(ahead: list[bytes | None] = ahead) -> None:
                 if not ahead:
                     ahead.append(next(frames, None))
 
-            message, blob = frame
-            self._call({"op": "upsert", "name": name, **message}, blob, meanwhile=encode_next)
+            self._exchange(frame, meanwhile=pack_next)
             frame = ahead[0]
 
     def delete(self, name: str, keys: Sequence[str]) -> None:
@@ -136,17 +138,25 @@ class EmbeddedVectorStore:
         *,
         within_s: float = _WRITE_S,
         progress: Progress | None = None,
+    ) -> Any:
+        return self._exchange(pack_frame(message, blob), within_s=within_s, progress=progress)
+
+    def _exchange(
+        self,
+        frame: bytes,
+        *,
+        within_s: float = _WRITE_S,
+        progress: Progress | None = None,
         meanwhile: Callable[[], None] | None = None,
     ) -> Any:
         """One request and its answer. `meanwhile` runs while the host works, and again on a retry."""
-        data = pack_frame(message, blob)
         lost: Exception | None = None
         for attempt in range(_ATTEMPTS):
             connection: socket.socket | None = None
             try:
                 connection = self._connection(fresh=attempt > 0)
                 deadline = time.monotonic() + within_s
-                self._send(connection, data, deadline)
+                self._send(connection, frame, deadline)
                 if meanwhile is not None:
                     meanwhile()
                 answer = self._receive(connection, deadline, progress)
