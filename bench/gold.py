@@ -1,6 +1,6 @@
 """Prints precision, recall and F1 of the extractive distiller on the gold documents, tuned and held out apart.
 
-    python bench/gold.py [--errors] [--held-out]
+python bench/gold.py [--errors] [--held-out]
 """
 
 from __future__ import annotations

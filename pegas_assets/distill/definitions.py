@@ -28,13 +28,13 @@ _ASIDE = r"(?: \([^)]{1,80}\))?"
 _DASH = r"\s?[—–]\s|\s-\s"
 
 ENGLISH = (
-    _form("called-last", r"^(?P<genus>(?:the|a|an) [^;]{10,300}?),? (?:is|are) (?:called|known as|termed|named|referred to as) (?:an? |the )?(?P<term>[^,;.]{2,60})$", 0.85),
+    _form("called-last", r"^(?P<genus>[^;]{10,300}?),? (?:is|are) (?:usually |often |sometimes |also )?(?:called|known as|termed|named|referred to as) (?:an? |the )?(?P<term>[^,;.]{2,60})$", 0.85),
     _form("means", rf"^(?:the (?:term|word|relation|phrase|name|abbreviation|expression) )?{_TERM}{_ASIDE} (?:means|denotes|stands for|designates) (?P<genus>[^;]{{3,400}})$", 0.85),
     _form("refers to", rf"^(?:the (?:term|word|phrase|name) )?{_TERM}{_ASIDE} (?:refers|refer) to (?P<genus>[^;]{{6,400}})$", 0.85),
     _form("defined as", rf"^{_TERM}{_ASIDE} (?:is|are) (?:defined|understood|described) (?:as|to be) (?P<genus>[^;]{{6,400}})$", 0.9),
-    _form("by we mean", r"^by (?P<term>[^,;]{2,60}?),? (?:is|are) (?:meant|understood) (?P<genus>[^;]{6,400})$", 0.85),
+    _form("by we mean", r"^by (?:an? |the )?(?P<term>[^,;]{2,60}?),? (?:(?:is|are) (?:meant|understood)|(?:we|one) (?:means?|understands?)) (?P<genus>[^;]{6,400})$", 0.85),
     _form("is a", rf"^(?:in [^,]{{2,40}}, )?{_TERM}{_ASIDE} (?:is|are) (?P<genus>(?:an?|any|the) [^;]{{6,400}})$", 0.85),
-    _form("is that", rf"^(?:in [^,]{{2,40}}, )?{_TERM}{_ASIDE} (?:is|are) (?P<genus>(?:[a-z][\w-]+ ){{1,5}}?(?:that|which|who|whose|in which|from which|used|made|consisting|composed|formed|produced|obtained|extracted|designed) [^;]{{6,400}})$", 0.75),
+    _form("is that", rf"^(?:in [^,]{{2,40}}, )?{_TERM}{_ASIDE} (?:is|are) (?P<genus>(?:[a-z][\w-]+ ){{1,5}}?(?:that|which|who|whose|in which|from which|used|made|consisting|composed|formed|produced|obtained|extracted|designed|found|known|worn|built|meant|intended|grown|living|growing|written|carried|cut) [^;]{{6,400}})$", 0.75),
     _form("apposition", r"^(?P<term>[^\s,;:—–][^,;:—–]{1,50}), (?P<genus>(?:a|the) (?:kind|type|form|sort|species|variety|class|unit|measure) of [^,;]{2,100}),", 0.7),
     _form("dash", rf"^{_TERM}{_ASIDE}(?:{_DASH})(?P<genus>(?:an?|the) [^;]{{6,400}})$", 0.75),
 )  # fmt: skip
@@ -239,11 +239,13 @@ def _explains(genus: str, is_russian: bool) -> bool:
 
 def _accept_english(form: str, term: str, genus: str) -> bool:
     parts = term.casefold().strip("\"'“”").split()
+    if form == "called-last":
+        return _names_a_kind(term, genus)
     if not parts or len(parts) > 7 or parts[0] in _BAD_TERM_START_EN:
         return False
     if any(part in _BAD_TERM_WORD_EN for part in parts[1:]) or not any(letter.isalpha() for letter in term):
         return False
-    if form in ("called-last", "apposition", "by we mean", "defined as", "refers to"):
+    if form in ("apposition", "by we mean", "defined as", "refers to"):
         return form != "refers to" or parts[0] not in ("number", "value")
     if form == "means":
         return not genus.lower().startswith(("a lot", "nothing", "more ", "less ", "trouble", "business", "much"))
@@ -256,6 +258,17 @@ def _accept_english(form: str, term: str, genus: str) -> bool:
     if parts[0] == "the" or genus.casefold().startswith("the "):
         return bool(_RELATION_EN.search(genus))
     return len(genus.split()) >= 2
+
+
+def _names_a_kind(term: str, genus: str) -> bool:
+    """Whether "Y is called X" tells what X means, rather than how one thing is named."""
+    opening = genus.casefold().split()
+    return (
+        len(opening) >= 3
+        and opening[0] not in _BAD_TERM_START_EN
+        and not any(word in english.PERSONAL for word in opening)
+        and (term[:1].islower() or bool(_RELATION_EN.search(genus)))
+    )
 
 
 def _opinionated(text: str, opinions: frozenset[str]) -> bool:

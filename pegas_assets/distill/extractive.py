@@ -76,5 +76,6 @@ def _subject_after(sentence: Sentence, atom: DistilledAtom | None, subject: str)
     """What a following "it" stands for: the term just defined, as long as nothing else has been spoken of."""
     if atom and atom.type is AtomType.DEFINITION:
         term = str(atom.metadata["term"])
-        return term if sentence.text.casefold().startswith(term.casefold()[:40]) else ""
+        at = sentence.text.find(term)
+        return sentence.text[: at + len(term)] if 0 <= at <= len("The ") else ""
     return subject if atom and subject and atom.claim.startswith(subject) else ""

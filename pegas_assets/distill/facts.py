@@ -8,7 +8,7 @@ from pegas_assets.distill.patterns import english, russian
 from pegas_assets.distill.sentence import Sentence, shortened
 from pegas_assets.model import AtomType, DistilledAtom
 
-MIN_WORDS, MAX_WORDS = 3, 70
+MIN_WORDS, MAX_WORDS = 3, 90
 
 _NUMBER = re.compile(r"\d")
 _NAME = re.compile(r"(?<=[\w,»\"”)] )[\"«“(]?[A-ZА-ЯЁ][\w’'-]+")
@@ -245,7 +245,7 @@ def _has_verb(sentence: Sentence, listed: tuple[str, ...], body: str) -> bool:
 def _is_russian_verb(word: str) -> bool:
     if word in russian.VERBAL_WORDS:
         return True
-    if word in russian.NOT_VERBS or len(word) < 4:
+    if word in russian.NOT_VERBS or len(word) < 4 or (word.endswith("а") and word[:-1] in russian.NOT_VERBS):
         return False
     return bool(_VERB_RU.search(word) or _SHORT_PARTICIPLE.search(word))
 
@@ -265,6 +265,6 @@ def _is_english_verb(listed: tuple[str, ...], at: int) -> bool:
         and (at < len(listed) - 1 or at < 3)
         and not word.endswith(("ss", "us", "is"))
         and word not in english.NOT_VERBS_IN_S
-        and before not in ("the", "a", "an", "of", "in", "on", "for", "with", "by", "and", "or", "to", "from", "at")
+        and before not in english.BEFORE_NOUNS
         and not before[:1].isdigit()
     )

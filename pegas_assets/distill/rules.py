@@ -83,7 +83,6 @@ _ADVICE = re.compile(
     r"позвоните|напишите|сообщите|прочтите|попробуйте)\b",
     re.IGNORECASE,
 )
-_VAGUE_WHEN = re.compile(r"\bwhen (?:it|they|he|she|we|i)\b", re.IGNORECASE)
 _PRONOUN = re.compile(r"^(?:it|they|he|she|this|that|these|those|он|она|оно|они|это)\b", re.IGNORECASE)
 
 
@@ -119,8 +118,6 @@ def _match(text: str, russian: bool) -> tuple[RuleForm, str, str] | None:
             continue
         condition, conclusion = found["condition"].strip(" ,"), found["conclusion"].strip(" ,")
         if form.name == "when" and (_PAST_CONDITION.search(condition) or _PRONOUN.match(condition)):
-            continue
-        if form.name == "duty-when" and _VAGUE_WHEN.search(text):
             continue
         if form.name.endswith(("-last", "-после")) and (_PRONOUN.match(conclusion) or _ADVICE.match(conclusion)):
             continue

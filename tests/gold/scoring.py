@@ -124,9 +124,7 @@ def chunks_of(document: GoldDocument) -> list[ChunkToDistil]:
     from pegas_assets.sources.registry import parse
 
     media_types = {".md": "text/markdown", ".html": "text/html", ".txt": "text/plain"}
-    parsed = parse(
-        document.path.read_bytes(), name=document.path.name, media_type=media_types[document.path.suffix]
-    )
+    parsed = parse(document.path.read_bytes(), name=document.path.name, media_type=media_types[document.path.suffix])
     return [
         ChunkToDistil(
             content=chunk.content,
@@ -169,9 +167,7 @@ def score(document: GoldDocument, atoms: Iterable[DistilledAtom]) -> Outcome:
         label for at, label in enumerate(document.labels) if at not in labels_taken and not label.optional
     ]
     outcome.forbidden = [
-        atom
-        for atom in given
-        if any(_likeness(sentence, atom.quotation) >= 0.75 for sentence in document.must_not)
+        atom for atom in given if any(_likeness(sentence, atom.quotation) >= 0.75 for sentence in document.must_not)
     ]
     return outcome
 

@@ -212,7 +212,7 @@ VERBS = words(
     read rode rose said sang sank sat saw sent set shone shook shot showed shrank shut slept slid sold sought spent spoke
     sprang spread stole stood struck stuck swam swept swore taught thought threw told took tore understood went withdrew
     woke won wore wove wound wrote
-    act add allow appear apply arise attack attract become begin belong block boil break bring burn carry cause change
+    act add allow see hear feel know find hunt graze breed hatch lay grind pump bloom ripen rust melt sink appear apply arise attack attract become begin belong block boil break bring burn carry cause change
     charge collect come combine connect consist consume contain cost cover create decrease define depend describe
     destroy develop die differ dissolve drink drive drop eat emit enter equal exceed exist expand explain express
     extend fall feed fill flow fly follow form freeze generate get give go grow happen have help hold improve include
@@ -231,13 +231,12 @@ NOT_VERBS_IN_S = words(
     electronics economics politics series species means lens chess bias atlas christmas"""
 )
 
-GENERIC_HEADINGS = words(
-    """overview introduction history notes note background summary description details contents conclusion conclusions
-    usage install installation example examples options behaviour behavior errors licence license specification
-    specifications results result method methods discussion changelog faq questions references links more misc other
-    storage composition structure ingredients composition life works career"""
+BEFORE_NOUNS = words(
+    """the a an of in on for with by and or to from at two three four five six seven eight nine ten twelve twenty hundred
+    thousand many several few some these those all most other both various different no own same such new old more less
+    fewer further additional its their his her our your my every each per as than between among about over under"""
 )
-"""Headings that are no name of a thing."""
+"""After these a word in -s is a plural."""
 
 LABELS = words(
     """note notes warning caution important tip hint example examples e.g see attention remark summary update edit
