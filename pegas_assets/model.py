@@ -242,6 +242,8 @@ class Hit(Frozen):
     status_reason: str = ""
     confidence: float | None = None
     citations: tuple[Citation, ...] = ()
+    citation_count: int = 0
+    """How many citations there are; the first few are given."""
     matched: tuple[MatchedAtom, ...] = ()
     """Typed atoms of the same chunk that matched too."""
     contested_by: tuple[str, ...] = ()
@@ -275,8 +277,11 @@ class SearchResult(Frozen):
     query: str
     hits: tuple[Hit, ...]
     degraded: tuple[Degraded, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What was changed about the request, for example a `k` that was clamped."""
     took_ms: float = 0.0
-    total_candidates: int = 0
+    more: bool = False
+    """Whether a larger `offset` would bring further hits."""
 
 
 Hit.model_rebuild()

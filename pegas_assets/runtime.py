@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import TypeVar
 
 from pegas_assets.distill.base import Distiller
 from pegas_assets.embedding.base import Embedder
 from pegas_assets.embedding.profile import Profile
+from pegas_assets.pipeline.parts import IngestParts
 from pegas_assets.projection.graph_target import GraphTarget
 from pegas_assets.projection.targets import Target
 from pegas_assets.projection.vector_target import VectorTarget
@@ -19,7 +19,8 @@ from pegas_assets.stores.graph import GraphStore
 from pegas_assets.stores.postgres import Database
 from pegas_assets.stores.vectors import VectorStore
 
-T = TypeVar("T")
+LONG_QUEUE = 1500
+"""Outbox rows after which ingest itself drains."""
 
 
 class Runtime:
@@ -94,6 +95,29 @@ class Runtime:
         return {target.name: target for target in self.targets}[name]
 
     @cached_property
+    def ingest_parts(self) -> IngestParts:
+        return IngestParts(
+            database=self.database,
+            settings=self.settings,
+            embedder=self.embedder,
+            distiller=self.distiller,
+            profile=self.profile,
+            vectors=lambda: self.vectors,
+            collection=lambda: self.vector_target.collection(),
+            relieve=self.relieve,
+        )
+
+    def relieve(self) -> None:
+        """Drain the outbox into the vectors when it is long, so that dedup need not read it row by row."""
+        from pegas_assets.projection.drain import drain
+        from pegas_assets.stores.outbox import pending_buckets
+
+        with self.database.connection() as connection:
+            waiting = sum(pending_buckets(connection, self.vector_target.columns).values())
+        if waiting > LONG_QUEUE:
+            drain(self.database, [self.vector_target], max_attempts=self.settings.outbox_max_attempts)
+
+    @cached_property
     def search_engines(self) -> SearchEngines:
         return SearchEngines(
             database=self.database,
@@ -128,7 +152,7 @@ class Runtime:
             part = self.__dict__.pop(name, None)
             if part is not None:
                 part.close()
-        for name in ("vector_target", "graph_target", "search_engines"):
+        for name in ("vector_target", "graph_target", "search_engines", "ingest_parts"):
             self.__dict__.pop(name, None)
 
     def __enter__(self) -> Runtime:

@@ -139,6 +139,7 @@ CREATE TABLE pm_atom (
 CREATE UNIQUE INDEX pm_atom_hash_idx ON pm_atom (content_hash);
 CREATE INDEX pm_atom_type_status_idx ON pm_atom (type, status);
 CREATE INDEX pm_atom_claim_idx ON pm_atom USING gin (claim gin_trgm_ops);
+CREATE INDEX pm_atom_claim_hash_idx ON pm_atom (pm_sha256(claim));
 -- For what the vector store does not show yet, and for the days when it is down.
 CREATE INDEX pm_atom_search_idx ON pm_atom USING gin (pm_tsvector(coalesce(claim, '') || ' ' || content));
 CREATE INDEX pm_atom_bucket_idx ON pm_atom (bucket, id);

@@ -76,11 +76,11 @@ END $$;
 CREATE TRIGGER pm_link_update AFTER UPDATE ON pm_atom_link REFERENCING OLD TABLE AS before NEW TABLE AS after
     FOR EACH STATEMENT EXECUTE FUNCTION pm_outbox_link_update();
 
--- A new, moved or removed citation changes what its atom shows.
+-- A new, moved or removed citation changes what its atom shows. An atom that went with its citations has its own row.
 CREATE FUNCTION pm_outbox_citation() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pm_enqueue('atom', array_agg(atom_id), array_agg('atom:' || atom_id), array_fill(NULL::text, ARRAY[count(*)::int]), 'upsert')
-    FROM changed HAVING count(*) > 0;
+    FROM changed WHERE EXISTS (SELECT FROM pm_atom WHERE id = changed.atom_id) HAVING count(*) > 0;
     RETURN NULL;
 END $$;
 CREATE TRIGGER pm_citation_insert AFTER INSERT ON pm_citation REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION pm_outbox_citation();

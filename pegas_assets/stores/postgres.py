@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
     Connection = psycopg.Connection[TupleRow]
+else:
+    # psycopg is imported when a connection is made; the name serves annotations.
+    Connection = object
 
 T = TypeVar("T")
 

@@ -112,10 +112,17 @@ def _payload(point: Point) -> dict[str, Any]:
     key, given = point.key, point.payload
     if not isinstance(key, str) or not key:
         raise InvalidInput("A point needs a key that is not empty.", component="vectors")
+    h = given.get("h", "")
+    if not isinstance(h, str):
+        raise _wrong_field(point, "h", "text")
+    try:
+        (key + h).encode()
+    except UnicodeEncodeError:
+        raise InvalidInput("A point's key holds half of a surrogate pair.", component="vectors") from None
     bucket = given.get("bucket")
     payload: dict[str, Any] = {
         "key": key,
-        "h": given.get("h", ""),
+        "h": h,
         "bucket": bucket_of(key) if bucket is None else bucket,
     }
     for field in _HASHED_FIELDS:
@@ -142,12 +149,6 @@ def _payload(point: Point) -> dict[str, Any]:
         if not isinstance(value, float | int) or not math.isfinite(value):
             raise _wrong_field(point, field, "a finite number")
         payload[field] = float(value)
-    if not isinstance(payload["h"], str):
-        raise _wrong_field(point, "h", "text")
-    try:
-        (key + payload["h"]).encode()
-    except UnicodeEncodeError:
-        raise InvalidInput("A point's key holds half of a surrogate pair.", component="vectors") from None
     return payload
 
 

@@ -1,0 +1,224 @@
+"""The `atoms` stage: distils chunks, embeds, deduplicates and cites, a few chunks at a time, each batch whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pegas_assets.distill.quotations import occurs
+from pegas_assets.identity import atom_hash
+from pegas_assets.model import (
+    AtomType,
+    Distillation,
+    DistilledAtom,
+    DistilState,
+    DocumentStatus,
+    Locator,
+)
+from pegas_assets.pipeline.dedup_lookup import Proposal, Surroundings, decide, look_around
+from pegas_assets.pipeline.parts import IngestParts
+from pegas_assets.pipeline.report import Progress, StageReport
+from pegas_assets.pipeline.work import each_document
+from pegas_assets.stores import atoms as atom_store
+from pegas_assets.stores import chunks as chunk_store
+from pegas_assets.stores import documents
+from pegas_assets.stores.atoms import NewAtom, NewCitation
+from pegas_assets.stores.chunks import StoredChunk
+from pegas_assets.stores.documents import PendingDocument
+from pegas_assets.stores.locks import lock_dedup
+from pegas_assets.stores.postgres import Connection
+from pegas_assets.text.cleaning import clean_json, clean_text
+from pegas_assets.text.sentences import split_sentences
+
+BATCH_CHUNKS = 24
+"""Chunks of one transaction: what a crash can cost, beside their embeddings, which are kept as they come."""
+MAX_CLAIM = 200
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a distiller made of one chunk, with its proposals: the first is the chunk's own text."""
+
+    chunk: StoredChunk
+    state: DistilState
+    error: str
+    proposals: tuple[Proposal, ...]
+
+
+def distil_pending(
+    parts: IngestParts,
+    source: str,
+    *,
+    only: Sequence[int] | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> StageReport:
+    """Distil every chunk of a source that the current distiller has not read; with `force`, all of them again.
+
+    A document is done when all its chunks are. Chunks that a distiller failed on keep their text atom and their error.
+
+    Raises:
+        EngineUnavailable: PostgreSQL or the embedding model does not answer.
+    """
+    report = StageReport("atoms", source)
+    database = parts.database
+    with database.connection() as connection:
+        ids = documents.pending_ids(connection, source, ["parsed"], only)
+        outdated = chunk_store.outdated_documents(connection, source, parts.distiller.name)
+        again = documents.ids_with_body(connection, source, only) if force else []
+    wanted_ids = set(only) if only else None
+    more = [id_ for id_ in (*outdated, *again) if wanted_ids is None or id_ in wanted_ids]
+    ids = list(dict.fromkeys([*ids, *more]))
+
+    def wanted(document: PendingDocument) -> bool:
+        return document.status in (DocumentStatus.PARSED, DocumentStatus.DONE)
+
+    def work(document: PendingDocument) -> None:
+        after = -1
+        while True:
+            with database.connection() as connection:
+                batch = chunk_store.undistilled_chunks(
+                    connection, document.id, parts.distiller.name, BATCH_CHUNKS, after_seq=after, again=force
+                )
+            if not batch:
+                break
+            after = batch[-1][0]
+            _distil_batch(parts, document.id, [chunk for _, chunk in batch], report)
+            if parts.relieve is not None:
+                parts.relieve()
+        with database.connection() as connection:
+            documents.finish(connection, document.id)
+
+    each_document(database, ids, report, work, wanted, progress)
+    return report.ended()
+
+
+def _distil_batch(parts: IngestParts, document_id: int, chunks: Sequence[StoredChunk], report: StageReport) -> None:
+    read = [_read(parts, chunk, report) for chunk in chunks]
+    proposals = [proposal for item in read for proposal in item.proposals]
+    around = look_around(parts, proposals)
+    if around.degraded:
+        report.counts[f"dedup without vectors: {around.degraded[:80]}"] += 1
+
+    def write(connection: Connection) -> dict[str, int]:
+        return _write(parts, connection, document_id, read, around)
+
+    counts = parts.database.transaction(write)
+    report.produced += counts.pop("atoms")
+    report.counts.update(counts)
+    report.counts["chunks"] += len(chunks)
+
+
+def _read(parts: IngestParts, chunk: StoredChunk, report: StageReport) -> Read:
+    """Distil a chunk and keep what can be proven from it."""
+    try:
+        outcome = parts.distiller.distil(chunk.to_distil())
+    except Exception as error:  # noqa: BLE001 - a distiller's trouble with one chunk is that chunk's; its text stays
+        outcome = Distillation(state=DistilState.FAILED, reason=f"{type(error).__name__}: {error}"[:500])
+    typed = []
+    for atom in outcome.atoms:
+        if occurs(atom.quotation, chunk.content):
+            typed.append(_proposal(chunk, atom, parts.distiller.name))
+        else:
+            report.counts["refused: quotation not in the text"] += 1
+    if outcome.state is DistilState.FAILED:
+        report.note_failure("distil_failed", outcome.reason)
+    text = _proposal(chunk, text_atom(chunk.content, chunk.language), parts.distiller.name)
+    return Read(chunk, outcome.state, outcome.reason, (text, *typed))
+
+
+def text_atom(content: str, language: str) -> DistilledAtom:
+    """A chunk's own atom: its whole text, under its first sentence as the claim."""
+    spans = split_sentences(content, language)
+    first = next((content[start:end] for start, end in spans if content[start:end].strip(" #>*-\n")), content)
+    claim = " ".join(first.strip(" #>*-\n").split())
+    return DistilledAtom(
+        type=AtomType.TEXT,
+        claim=claim if len(claim) <= MAX_CLAIM else claim[: MAX_CLAIM - 1].rstrip() + "…",
+        content=content,
+        quotation=content,
+        start=0,
+        end=len(content),
+    )
+
+
+def _proposal(chunk: StoredChunk, atom: DistilledAtom, distiller: str) -> Proposal:
+    start = None if chunk.locator.start is None else chunk.locator.start + atom.start
+    end = None if chunk.locator.start is None else chunk.locator.start + atom.end
+    content = clean_text(atom.content)
+    metadata = clean_json(atom.metadata)
+    assert isinstance(metadata, dict)
+    return Proposal(
+        atom=NewAtom(
+            type=atom.type,
+            claim=clean_text(atom.claim),
+            content=content,
+            content_hash=atom_hash(atom.type, content),
+            confidence=atom.confidence,
+            document_id=chunk.document_id,
+            locator=Locator(page=chunk.locator.page, section=chunk.locator.section, start=start, end=end),
+            language=chunk.language,
+            context=chunk.context,
+            metadata=metadata,
+            distilled_by=distiller,
+        ),
+        chunk_id=chunk.id,
+        quotation=clean_text(atom.quotation),
+    )
+
+
+def _write(
+    parts: IngestParts, connection: Connection, document_id: int, read: Sequence[Read], around: Surroundings
+) -> dict[str, int]:
+    lock_dedup(connection)
+    proposals = [proposal for item in read for proposal in item.proposals]
+    decided = decide(parts, connection, proposals, around)
+    made = atom_store.insert_atoms(connection, [proposals[place].atom for place in decided.new])
+    ids = [
+        made[proposals[target].atom.content_hash] if isinstance(target, int) else target.id for target in decided.targets
+    ]
+    cited = atom_store.add_citations(
+        connection,
+        [
+            NewCitation(ids[place], document_id, proposal.chunk_id, proposal.atom.locator, proposal.quotation)
+            for place, proposal in enumerate(proposals)
+        ],
+    )
+    atom_store.add_contradictions(
+        connection,
+        [
+            (ids[place], ids[other] if isinstance(other, int) else other.id, reason, cosine)
+            for place, other, reason, cosine in decided.contradictions
+        ],
+    )
+    _retire_older(connection, read, ids, parts.distiller.name)
+    place = 0
+    marks: list[tuple[int, int | None, str, str]] = []
+    for item in read:
+        marks.append((item.chunk.id, ids[place], item.state, clean_text(item.error)))
+        place += len(item.proposals)
+    chunk_store.mark_distilled(connection, marks, parts.distiller.name)
+    return {
+        "atoms": len(decided.new),
+        "citations": cited,
+        "duplicates by hash": decided.exact,
+        "duplicates by meaning": decided.semantic,
+        "contradiction candidates": len(decided.contradictions),
+    }
+
+
+def _retire_older(connection: Connection, read: Sequence[Read], ids: Sequence[int], distiller: str) -> None:
+    """Atoms that an earlier distiller took from these chunks and this one does not find again become stale."""
+    before = [item.chunk.id for item in read if item.chunk.reading not in ("", distiller)]
+    if before:
+        connection.execute(
+            """
+            UPDATE pm_atom SET status = 'stale', updated_at = now(),
+                   status_reason = %(distiller)s || ' does not find it in the text.'
+            WHERE id IN (SELECT atom_id FROM pm_citation WHERE chunk_id = ANY(%(chunks)s))
+              AND NOT id = ANY(%(found)s) AND status = 'candidate' AND distilled_by NOT IN ('', %(distiller)s)
+              AND NOT EXISTS (SELECT FROM pm_citation WHERE atom_id = pm_atom.id AND gone_at IS NULL
+                              AND (chunk_id IS NULL OR NOT chunk_id = ANY(%(chunks)s)))
+            """,
+            {"distiller": distiller, "chunks": before, "found": list(ids)},
+        )

@@ -1,0 +1,155 @@
+"""Brings dedup what it compares: the nearest atoms from the vector store, and from PostgreSQL what is not there yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pegas_assets.embedding.base import Vector
+from pegas_assets.embedding.cache import embed_passages_cached, stored_vectors, text_key
+from pegas_assets.embedding.passages import fitted, passage_of
+from pegas_assets.errors import EngineUnavailable
+from pegas_assets.pipeline.parts import IngestParts
+from pegas_assets.stores.atoms import (
+    AtomStatement,
+    NewAtom,
+    ids_by_hash,
+    newer_statements,
+    newest_atom_id,
+    similar_by_trigram,
+    statements,
+    unprojected_statements,
+)
+from pegas_assets.stores.postgres import Connection
+from pegas_assets.stores.vectors import VectorFilter
+
+NEAREST = 6
+"""Neighbours that are compared with each new atom."""
+UNPROJECTED_LIMIT = 4000
+MEANT = ("definition", "fact", "logical_rule", "text")
+"""Types that dedup compares by meaning. Code and tables are the same only when they are equal."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """An atom that a distiller proposes, with the quotation that proves it."""
+
+    atom: NewAtom
+    chunk_id: int
+    quotation: str
+
+
+@dataclass
+class Surroundings:
+    """What was read before the lock: vectors of the proposals, and for each its nearest atoms."""
+
+    vectors: list[Vector]
+    near: list[list[int]]
+    known: dict[int, tuple[AtomStatement, Vector]] = field(default_factory=dict)
+    newest: int = 0
+    degraded: str = ""
+
+
+def look_around(parts: IngestParts, proposals: Sequence[Proposal]) -> Surroundings:
+    """Embed proposals and read their neighbours. No lock is held: this is where the time goes.
+
+    Where the vector store is down, neighbours are those that share most trigrams, and `degraded` says why.
+
+    Raises:
+        EngineUnavailable: PostgreSQL or the embedding model does not answer.
+    """
+    database, embedder = parts.database, parts.embedder
+    passages = [fitted(embedder, _passage(proposal.atom)) for proposal in proposals]
+    with database.connection() as connection:
+        vectors = list(embed_passages_cached(connection, embedder, passages))
+    with database.connection() as connection:
+        around = Surroundings(vectors, [[] for _ in proposals], newest=newest_atom_id(connection))
+        if parts.profile is None:
+            around.degraded = f"{embedder.fingerprint.model} has no profile, so nothing is compared by meaning"
+            return around
+        places = [place for place, proposal in enumerate(proposals) if proposal.atom.type in MEANT]
+        try:
+            for place in places:
+                hits = parts.vectors().search(
+                    parts.collection(),
+                    dense=vectors[place],
+                    sparse=None,
+                    filter=VectorFilter(kinds=("atom",), types=(proposals[place].atom.type,)),
+                    limit=NEAREST,
+                )
+                around.near[place] = [int(key.removeprefix("atom:")) for key, _ in hits.dense]
+            found = statements(connection, sorted({id_ for near in around.near for id_ in near}))
+        except EngineUnavailable as error:
+            around.degraded = error.message
+            found = _by_trigram(connection, proposals, places, around)
+        found |= {row.id: row for row in unprojected_statements(connection, MEANT, UNPROJECTED_LIMIT)}
+        _remember(parts, connection, around, list(found.values()))
+        _add_nearest(around, proposals, places, [row.id for row in found.values()])
+    return around
+
+
+def _by_trigram(
+    connection: Connection, proposals: Sequence[Proposal], places: Sequence[int], around: Surroundings
+) -> dict[int, AtomStatement]:
+    found: dict[int, AtomStatement] = {}
+    by_type: dict[str, list[int]] = {}
+    for place in places:
+        by_type.setdefault(proposals[place].atom.type, []).append(place)
+    for same in by_type.values():
+        kind = proposals[same[0]].atom.type
+        lists = similar_by_trigram(connection, kind, [proposals[place].atom.claim for place in same], NEAREST)
+        for place, near in zip(same, lists, strict=True):
+            around.near[place] = [row.id for row in near]
+            found |= {row.id: row for row in near}
+    return found
+
+
+def _passage(atom: NewAtom | AtomStatement) -> str:
+    return passage_of(atom.type, atom.claim, atom.content, atom.context)
+
+
+def _remember(
+    parts: IngestParts, connection: Connection, around: Surroundings, rows: Sequence[AtomStatement]
+) -> None:
+    """Keep statements with their vectors; an atom without one is left to the next reconcile."""
+    keys = {row.id: text_key(fitted(parts.embedder, _passage(row))) for row in rows if row.id not in around.known}
+    vectors = stored_vectors(connection, parts.embedder.fingerprint, list(keys.values()))
+    for row in rows:
+        key = keys.get(row.id)
+        if key in vectors:
+            around.known[row.id] = (row, vectors[key])
+
+
+def _add_nearest(
+    around: Surroundings, proposals: Sequence[Proposal], places: Sequence[int], candidates: Sequence[int]
+) -> None:
+    """Add to each proposal the nearest of atoms that no engine was asked about, by brute force."""
+    for kind in MEANT:
+        ids = [id_ for id_ in candidates if id_ in around.known and around.known[id_][0].type == kind]
+        same = [place for place in places if proposals[place].atom.type == kind]
+        if not ids or not same:
+            continue
+        matrix = np.stack([around.known[id_][1] for id_ in ids])
+        cosines = matrix @ np.stack([around.vectors[place] for place in same]).T
+        for column, place in enumerate(same):
+            best = np.argsort(-cosines[:, column], kind="stable")[:NEAREST]
+            around.near[place] = list(dict.fromkeys([*around.near[place], *(ids[index] for index in best)]))
+
+
+def refresh(
+    parts: IngestParts, connection: Connection, proposals: Sequence[Proposal], around: Surroundings
+) -> dict[str, int]:
+    """Under the lock: add what was written since, drop what is gone; returns hash → id of atoms that exist already."""
+    existing = ids_by_hash(connection, [proposal.atom.content_hash for proposal in proposals])
+    if parts.profile is None:
+        return existing
+    newer = newer_statements(connection, MEANT, around.newest)
+    _remember(parts, connection, around, newer)
+    places = [place for place, proposal in enumerate(proposals) if proposal.atom.type in MEANT]
+    _add_nearest(around, proposals, places, [row.id for row in newer])
+    alive = statements(connection, list(around.known))
+    for gone in around.known.keys() - alive.keys():
+        del around.known[gone]
+    return existing

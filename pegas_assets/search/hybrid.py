@@ -1,0 +1,209 @@
+"""Hybrid search: dense and BM25 in one collection, one hop of graph, what is not projected yet; fused, with its parts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from pegas_assets.model import AtomStatus, AtomType, Citation, Hit, HitKind, MatchedAtom, SearchResult
+from pegas_assets.search.engines import SearchEngines
+from pegas_assets.search.fusion import Fused, fuse
+from pegas_assets.search.legs import Found, gather, lexical_coverage, neighbours_of
+from pegas_assets.search.quoting import best_sentence
+from pegas_assets.search.request import SearchRequest
+from pegas_assets.stores.hits import AtomHitRow, ChunkHitRow, atom_rows, contesting_claims
+from pegas_assets.stores.postgres import Connection
+
+CANDIDATES = 60
+"""How many keys each leg gives at least: more than `k`, since several may be one passage."""
+HOP_SEEDS = 5
+HOP_LIMIT = 20
+HOP_SHARE = 0.3
+"""A neighbour inherits this share of its hit's score, times the edge's confidence: near what was found, below it."""
+FUSION_WEIGHT = 0.55
+"""The dense leg's share for a model without a profile."""
+
+
+def search(engines: SearchEngines, request: SearchRequest) -> SearchResult:
+    """Up to `k` hits, best first, each with citations and the parts of its score.
+
+    A chunk is one hit: its typed atoms that matched are shown under it. A leg that is down is named in `degraded`.
+
+    Raises:
+        EngineUnavailable: PostgreSQL does not answer.
+    """
+    started = time.perf_counter()
+    wanted = request.offset + request.k
+    limit = max(CANDIDATES, 3 * wanted)
+    with engines.database.connection() as connection:
+        found = gather(engines, connection, request, limit)
+        fused = _fused(engines, connection, request, found)
+        near = neighbours_of(
+            engines, found, [hit.key for hit in fused if hit.key.startswith("atom:")][:HOP_SEEDS], HOP_LIMIT
+        )
+        fused = _with_neighbours(fused, near)
+        ids = [int(hit.key.removeprefix("atom:")) for hit in fused if hit.key.startswith("atom:")]
+        rows = {key: row for key, row in atom_rows(connection, ids, request.as_of).items() if _passes(row, request)}
+        groups = _grouped(fused, rows, found, request)
+        shown = groups[request.offset : wanted]
+        contested = [row.id for row in rows.values() if row.status is AtomStatus.CONTESTED]
+        against = contesting_claims(connection, contested) if contested else {}
+    hits = tuple(_hit(request, group, rows, found, against) for group in shown)
+    return SearchResult(
+        query=request.query,
+        hits=hits,
+        degraded=tuple(found.degraded),
+        notes=request.notes,
+        took_ms=round((time.perf_counter() - started) * 1000, 2),
+        more=len(groups) > wanted,
+    )
+
+
+def _fused(engines: SearchEngines, connection: Connection, request: SearchRequest, found: Found) -> list[Fused]:
+    profile = found.attempt("embedder", engines.profile)
+    return fuse(
+        found.dense,
+        found.sparse,
+        weight=profile.fusion_weight if profile is not None else FUSION_WEIGHT,
+        coverage=lexical_coverage(connection, found, request.query),
+        floor=profile.weak_hit if profile is not None else None,
+    )
+
+
+def _with_neighbours(fused: Sequence[Fused], near: dict[str, tuple[str, float]]) -> list[Fused]:
+    """Add what hangs on the best hits, and lift hits that hang on better ones."""
+    scores = {hit.key: hit for hit in fused}
+    for key, (seed, confidence) in near.items():
+        share = HOP_SHARE * confidence * scores[seed].score
+        known = scores.get(key)
+        if known is None:
+            scores[key] = Fused(key, share, {"graph": share})
+        elif known.score < 1.0:
+            gain = min(share * (1.0 - known.score), 1.0 - known.score)
+            scores[key] = Fused(key, known.score + gain, {**known.parts, "graph": gain})
+    return sorted(scores.values(), key=lambda hit: (-hit.score, hit.key))
+
+
+def _passes(row: AtomHitRow, request: SearchRequest) -> bool:
+    """Whether a row, as PostgreSQL has it now, is what was asked for: a projection may lag."""
+    return (
+        row.status in request.statuses
+        and (not request.types or row.type in request.types)
+        and (not request.languages or row.language in request.languages)
+        and (request.min_confidence is None or row.confidence >= request.min_confidence)
+        and (request.since is None or row.created_at >= request.since)
+        and (request.until is None or row.created_at <= request.until)
+        and (not request.sources or any(citation.source in request.sources for citation in row.citations))
+        and (not request.documents or any(citation.document_id in request.documents for citation in row.citations))
+    )
+
+
+def _grouped(
+    fused: Sequence[Fused], rows: dict[int, AtomHitRow], found: Found, request: SearchRequest
+) -> list[list[Fused]]:
+    """Hits by passage, in order of their best: the atoms of one chunk are one group, as is a chunk without atoms."""
+    groups: list[list[Fused]] = []
+    place: dict[int, int] = {}
+    for hit in fused:
+        if hit.key in found.chunks:
+            groups.append([hit])
+            continue
+        row = rows.get(int(hit.key.removeprefix("atom:"))) if hit.key.startswith("atom:") else None
+        if row is None:
+            continue
+        passages = (row.id,) if row.type is AtomType.TEXT else row.text_atom_ids
+        known = next((place[passage] for passage in passages if passage in place), None)
+        if known is None or request.types:
+            for passage in passages:
+                place.setdefault(passage, len(groups))
+            groups.append([hit])
+        else:
+            groups[known].append(hit)
+    return groups
+
+
+def _hit(
+    request: SearchRequest,
+    group: Sequence[Fused],
+    rows: dict[int, AtomHitRow],
+    found: Found,
+    against: dict[int, list[str]],
+) -> Hit:
+    chunk = found.chunks.get(group[0].key)
+    if chunk is not None:
+        return _chunk_hit(request.query, group[0], chunk)
+    atoms = [(fused, rows[int(fused.key.removeprefix("atom:"))]) for fused in group]
+    # The passage stands for its group; without it, the atom that matched best does.
+    main = next((pair for pair in atoms if pair[1].type is AtomType.TEXT), atoms[0])
+    row = main[1]
+    quote = (
+        best_sentence(request.query, row.content, row.language)
+        if row.type is AtomType.TEXT or not row.citations
+        else row.citations[0].quoted_text
+    )
+    best = atoms[0][0]
+    return Hit(
+        key=f"atom:{row.id}",
+        kind=HitKind.ATOM,
+        score=round(best.score, 4),
+        parts={leg: round(part, 4) for leg, part in best.parts.items()},
+        type=row.type,
+        claim=row.claim,
+        text=row.content,
+        quote=quote,
+        language=row.language,
+        status=row.status,
+        status_reason=row.status_reason,
+        confidence=row.confidence,
+        citations=_shown_citations(row, quote),
+        citation_count=row.citation_count,
+        matched=tuple(
+            MatchedAtom(
+                key=fused.key,
+                type=other.type,
+                claim=other.claim,
+                status=other.status,
+                score=round(fused.score, 4),
+                quote=other.citations[0].quoted_text if other.citations else "",
+            )
+            for fused, other in atoms
+            if other.id != row.id
+        ),
+        contested_by=tuple(against.get(row.id, ())),
+        projected=row.projected,
+        created_at=row.created_at.astimezone(UTC),
+    )
+
+
+def _shown_citations(row: AtomHitRow, quote: str) -> tuple[Citation, ...]:
+    """A passage is cited by the sentence that answers; the row cites the whole of it, which the hit has as its text."""
+    if row.type is not AtomType.TEXT:
+        return row.citations
+    return tuple(citation.model_copy(update={"quoted_text": quote}) for citation in row.citations)
+
+
+def _chunk_hit(query: str, fused: Fused, chunk: ChunkHitRow) -> Hit:
+    quote = best_sentence(query, chunk.content, chunk.language)
+    return Hit(
+        key=fused.key,
+        kind=HitKind.CHUNK,
+        score=round(fused.score, 4),
+        parts={leg: round(part, 4) for leg, part in fused.parts.items()},
+        type=None,
+        claim=quote,
+        text=chunk.content,
+        quote=quote,
+        language=chunk.language,
+        status=None,
+        confidence=None,
+        citations=(chunk.citation.model_copy(update={"quoted_text": quote}),),
+        citation_count=1,
+        undistilled=True,
+        projected=False,
+        created_at=_utc(chunk.created_at),
+    )
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)

@@ -1,0 +1,160 @@
+"""The legs of a search: each gives keys and scores, or says why it gives none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+
+from pegas_assets.embedding.base import Vector
+from pegas_assets.embedding.bm25 import encode_document, encode_query
+from pegas_assets.embedding.cache import stored_vectors, text_key
+from pegas_assets.embedding.passages import fitted, lexical_text, passage_of
+from pegas_assets.errors import PegasError
+from pegas_assets.model import Degraded
+from pegas_assets.search.engines import SearchEngines
+from pegas_assets.search.fusion import coverage_of
+from pegas_assets.search.request import SearchRequest
+from pegas_assets.stores.atoms import statements
+from pegas_assets.stores.hits import (
+    ChunkHitRow,
+    any_word_query,
+    atoms_by_words,
+    pending_atom_ids,
+    undistilled_chunks,
+)
+from pegas_assets.stores.postgres import Connection
+from pegas_assets.text.folding import words
+from pegas_assets.text.stemming import stems
+
+T = TypeVar("T")
+Scored = list[tuple[str, float]]
+
+PENDING_LIMIT = 500
+"""How many atoms that are not projected yet a search reads itself. More than that is a queue that nobody drains."""
+CHUNK_LIMIT = 50
+WORDS_LIMIT = 64
+
+
+@dataclass
+class Found:
+    """What the legs found. `dense` and `sparse` are best first, each on its engine's own scale."""
+
+    dense: Scored = field(default_factory=list)
+    sparse: Scored = field(default_factory=list)
+    chunks: dict[str, ChunkHitRow] = field(default_factory=dict)
+    degraded: list[Degraded] = field(default_factory=list)
+
+    def attempt(self, component: str, work: Callable[[], T]) -> T | None:
+        """The result of a leg, or None with the reason noted."""
+        try:
+            return work()
+        except PegasError as error:
+            if not any(known.component == component for known in self.degraded):
+                self.degraded.append(Degraded(component=component, reason=error.message))
+            return None
+
+
+def gather(engines: SearchEngines, connection: Connection, request: SearchRequest, limit: int) -> Found:
+    """Ask every leg for up to `limit` keys.
+
+    Raises:
+        EngineUnavailable: PostgreSQL does not answer; without it there is nothing to show.
+    """
+    found = Found()
+    query_vector = found.attempt("embedder", lambda: engines.embedder().embed_query(request.query))
+    hits = found.attempt(
+        "vectors",
+        lambda: engines.vectors().search(
+            engines.collection(),
+            dense=query_vector,
+            sparse=encode_query(request.query),
+            filter=request.vector_filter(),
+            limit=limit,
+        ),
+    )
+    any_word = any_word_query(connection, list(dict.fromkeys(words(request.query)))[:WORDS_LIMIT])
+    if hits is not None:
+        found.dense, found.sparse = list(hits.dense), list(hits.sparse)
+    elif any_word:
+        found.sparse = [(f"atom:{id_}", score) for id_, score in atoms_by_words(connection, any_word, limit)]
+    pending = pending_atom_ids(connection, PENDING_LIMIT)
+    if pending:
+        _add_pending(engines, connection, found, request.query, query_vector, pending)
+    if any_word and not request.types:
+        chunks = undistilled_chunks(connection, any_word, request.sources, request.documents, CHUNK_LIMIT)
+        found.chunks = {f"chunk:{chunk.id}": chunk for chunk in chunks}
+        _add_lexical(
+            found, request.query, {key: f"{chunk.context}\n{chunk.content}" for key, chunk in found.chunks.items()}
+        )
+    return found
+
+
+def _add_pending(
+    engines: SearchEngines,
+    connection: Connection,
+    found: Found,
+    query: str,
+    query_vector: Vector | None,
+    pending: Sequence[int],
+) -> None:
+    """Score what the vector store does not show as it is: the same cosine, and the words that match."""
+    current = statements(connection, pending)
+    stale = {f"atom:{id_}" for id_ in pending}
+    found.dense = [(key, score) for key, score in found.dense if key not in stale]
+    found.sparse = [(key, score) for key, score in found.sparse if key not in stale]
+    texts = {f"atom:{row.id}": f"{row.context}\n{row.claim}\n{row.content}" for row in current.values()}
+    _add_lexical(found, query, texts)
+    if query_vector is None:
+        return
+    embedder = engines.embedder()
+    keys = {
+        f"atom:{row.id}": text_key(fitted(embedder, passage_of(row.type, row.claim, row.content, row.context)))
+        for row in current.values()
+    }
+    vectors = stored_vectors(connection, embedder.fingerprint, list(keys.values()))
+    scored = [(key, float(np.dot(vectors[hash_], query_vector))) for key, hash_ in keys.items() if hash_ in vectors]
+    found.dense = sorted([*found.dense, *scored], key=lambda pair: (-pair[1], pair[0]))
+
+
+def _add_lexical(found: Found, query: str, texts: dict[str, str]) -> None:
+    """Put texts that no engine has scored into the lexical leg, by the share of the query's stems that they hold.
+
+    The share is put on the scale of the engine's scores: a text that holds them all counts as its best hit.
+    """
+    asked = set(stems(query))
+    if not asked or not texts:
+        return
+    top = found.sparse[0][1] if found.sparse else 1.0
+    scored = [(key, top * len(asked.intersection(stems(text))) / len(asked)) for key, text in texts.items()]
+    found.sparse = sorted(
+        [*found.sparse, *((key, score) for key, score in scored if score > 0)], key=lambda pair: (-pair[1], pair[0])
+    )
+
+
+def lexical_coverage(connection: Connection, found: Found, query: str) -> float:
+    """How much of the query its best lexical hit holds, 0 to 1: what the lexical leg is worth for this query."""
+    if not found.sparse:
+        return 0.0
+    key = found.sparse[0][0]
+    chunk = found.chunks.get(key)
+    if chunk is not None:
+        text = f"{chunk.context}\n{chunk.content}"
+    else:
+        row = next(iter(statements(connection, [int(key.rpartition(":")[2])]).values()), None)
+        text = lexical_text(row.type, row.claim, row.content, row.context) if row is not None else ""
+    return coverage_of(encode_query(query), encode_document(text))
+
+
+def neighbours_of(
+    engines: SearchEngines, found: Found, keys: Sequence[str], limit: int
+) -> dict[str, tuple[str, float]]:
+    """Atoms one hop from hits: key → (the hit it hangs on, the edge's confidence)."""
+    hops = found.attempt("graph", lambda: engines.graph().neighbours("Atom", list(keys), limit))
+    near: dict[str, tuple[str, float]] = {}
+    for hop in hops or []:
+        if hop.key not in near or near[hop.key][1] < hop.confidence:
+            near[hop.key] = (hop.source_key, hop.confidence)
+    return near
