@@ -27,6 +27,15 @@ def fetch_pending(
     with database.connection() as connection:
         ids = documents.pending_ids(connection, source, ["accepted", "fetching"], only)
 
+    options = FetchOptions(
+        timeout_s=settings.fetch_timeout_s,
+        max_bytes=settings.fetch_max_bytes,
+        max_redirects=settings.fetch_max_redirects,
+        attempts=settings.fetch_attempts,
+        allow_hosts=settings.fetch_allow_hosts,
+        proxy_url=settings.proxy_url,
+    )
+
     def wanted(document: PendingDocument) -> bool:
         if document.status not in (DocumentStatus.ACCEPTED, DocumentStatus.FETCHING):
             return False
@@ -40,7 +49,7 @@ def fetch_pending(
             documents.set_status(connection, document.id, DocumentStatus.FETCHING)
         page = fetch(
             document.uri,
-            options=FetchOptions.from_settings(settings),
+            options=options,
             etag=document.etag if document.has_body else "",
             last_modified=document.last_modified if document.has_body else "",
         )
