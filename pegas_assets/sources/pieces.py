@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from pegas_assets.model import BlockKind
 from pegas_assets.sources.blocks import SourceBlock
@@ -14,6 +15,7 @@ from pegas_assets.text.sentences import split_sentences
 _LINE = re.compile(r"[^\n]+")
 _PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 _DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*")
+_ITEM = re.compile(r"^([ \t]*)(?:[-*+•–—]|\d{1,9}[.)])(?=[ \t])", re.MULTILINE)
 _VISIBLE = re.compile(r"\S")
 _JOINERS = "\u200d\ufe0e\ufe0f"
 
@@ -40,18 +42,17 @@ def split_block(
     """The pieces of a block, in order, each of at most `room` tokens, with all its visible characters.
 
     A table is cut between rows, its header row and the line under it staying with the first; code between lines, at
-    blank lines where the parts between them fit; anything else between sentences. What is still too large is cut
-    between words, and a word without end between characters.
+    blank lines where the parts between them fit; a list between items; anything else between sentences. What is still
+    too large is cut between words, and a word without end between characters.
     """
     if block.kind is BlockKind.TABLE:
         spans = list(_table_rows(text, block))
     elif block.kind is BlockKind.CODE:
         spans = list(_code_parts(text, block, count, room))
+    elif block.kind is BlockKind.LIST:
+        spans = list(_list_items(text, block, count, room, language))
     else:
-        spans = [
-            (block.start + start, block.start + end)
-            for start, end in split_sentences(text[block.start : block.end], language)
-        ]
+        spans = list(_sentences(text, block.start, block.end, language))
     header = " ".join(text[spans[0][0] : spans[0][1]].split("\n")[0].split()) if block.kind is BlockKind.TABLE else ""
     first = True
     for start, end in spans:
@@ -101,6 +102,26 @@ def _table_rows(text: str, block: SourceBlock) -> Iterator[tuple[int, int]]:
     if len(rows) > 2 and _DELIMITER_ROW.fullmatch(text, *rows[1]):
         rows[:2] = [(rows[0][0], rows[1][1])]
     yield from rows
+
+
+def _sentences(text: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
+    return ((start + left, start + right) for left, right in split_sentences(text[start:end], language))
+
+
+def _list_items(
+    text: str, block: SourceBlock, count: Callable[[str], int], room: int, language: str
+) -> Iterator[tuple[int, int]]:
+    """The items of the outermost level, or the sentences of one that is too large."""
+    margin = _ITEM.match(text, block.start)
+    depth = len(margin.group(1)) if margin else 0
+    starts = [match.start() for match in _ITEM.finditer(text, block.start, block.end) if len(match.group(1)) <= depth]
+    bounds = [block.start, *(at for at in starts if at > block.start), block.end]
+    for left, right in pairwise(bounds):
+        end = left + len(text[left:right].rstrip())
+        if right - left <= 20 * room and count(text[left:end]) <= room:
+            yield left, end
+        else:
+            yield from _sentences(text, left, end, language)
 
 
 def _code_parts(text: str, block: SourceBlock, count: Callable[[str], int], room: int) -> Iterator[tuple[int, int]]:

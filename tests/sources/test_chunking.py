@@ -71,6 +71,13 @@ def test_a_table_is_whole_where_it_fits_and_cut_between_rows_where_not() -> None
     assert all(chunk.blocks[0].info == "| gate | width |" for chunk in pieces[1:])
 
 
+def test_a_long_list_is_cut_between_items() -> None:
+    text = "\n".join(f"- Item {n}. It has a second sentence.\n  - and a part" for n in range(20))
+    pieces = chunks_of(text)
+    assert len(pieces) > 2
+    assert all(chunk.content.startswith("- Item") and chunk.content.endswith("part") for chunk in pieces)
+
+
 def test_code_is_cut_between_lines_and_keeps_its_language_and_indentation() -> None:
     body = "\n\n".join(f"def area_{n}(r):\n    return 3.14 * r * r" for n in range(30))
     text = f"Intro.\n\n```python\n{body}\n```\n"

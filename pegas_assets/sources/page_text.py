@@ -1,0 +1,147 @@
+"""Writes a page's tree as Markdown, element by element: for pages that are too small for an extractor to judge."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+_AROUND = ("nav", "header", "footer", "aside", "form", "menu", "head", "title")
+_AROUND_ROLES = ("navigation", "banner", "contentinfo", "search", "complementary", "dialog", "menu", "menubar")
+_INLINE = frozenset(
+    (
+        "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
+        "ins", "kbd", "label", "mark", "q", "ruby", "rb", "rt", "rp", "s", "samp", "small", "span", "strike",
+        "strong", "sub", "sup", "time", "tt", "u", "var", "wbr", "img", "picture", "source",
+    )
+)  # fmt: skip
+_BLANKS = re.compile(r"[ \t\r\n\f]+")
+_MARKS = {"code": "`", "tt": "`", "kbd": "`", "samp": "`", "strong": "**", "b": "**", "em": "*", "i": "*"}
+
+
+def main_element(root: HtmlElement) -> HtmlElement:
+    """The one `article` or `main` that holds most of the page's text, else the body."""
+    body = root.find("body")
+    whole = body if body is not None else root
+    total = len(whole.text_content())
+    for tag in ("article", "main"):
+        found = list(whole.iter(tag))
+        if len(found) == 1 and len(found[0].text_content()) > 0.4 * total:
+            return found[0]
+    return whole
+
+
+def page_markdown(root: HtmlElement) -> str:
+    """The readable text below an element: headings, paragraphs, lists and quotes, without what stands around."""
+    blocks: list[str] = []
+    _blocks(root, blocks, "", root)
+    return "\n\n".join(block for block in blocks if block.strip())
+
+
+def visible_text(root: HtmlElement) -> str:
+    """All text of the body on one line."""
+    body = root.find("body")
+    return " ".join((body if body is not None else root).text_content().split())
+
+
+def _blocks(element: HtmlElement, blocks: list[str], prefix: str, top: HtmlElement) -> None:
+    run: list[str] = [_flat(element.text)]
+
+    def close() -> None:
+        text = _folded("".join(run))
+        if text:
+            blocks.append(prefix + text)
+        run.clear()
+
+    for child in element:
+        if not isinstance(child.tag, str):
+            run.append(_flat(child.tail))
+            continue
+        if child.tag == "br":
+            run.append("\n")
+        elif child.tag in _INLINE and not _has_blocks(child):
+            run.append(_inline(child))
+        elif child.tag in _AROUND or (child.get("role") or "").lower() in _AROUND_ROLES:
+            # The header of an article holds its title.
+            close()
+            if child.tag == "header" and top.tag in ("article", "main"):
+                _blocks(child, blocks, prefix, top)
+        else:
+            close()
+            _block(child, blocks, prefix, top)
+        run.append(_flat(child.tail))
+    close()
+
+
+def _block(element: HtmlElement, blocks: list[str], prefix: str, top: HtmlElement) -> None:
+    tag = element.tag
+    if re.fullmatch("h[1-6]", tag):
+        title = _folded(_inline(element)).replace("\n", " ")
+        if title:
+            blocks.append(f"{'#' * int(tag[1])} {title}")
+    elif tag in ("ul", "ol"):
+        items = _list(element, 0)
+        if items:
+            blocks.append("\n".join(items))
+    elif tag == "blockquote":
+        inner: list[str] = []
+        _blocks(element, inner, "", top)
+        blocks.append("\n".join(f"> {line}".rstrip() for line in "\n\n".join(inner).split("\n")))
+    elif tag == "hr":
+        return
+    else:
+        _blocks(element, blocks, prefix, top)
+
+
+def _list(element: HtmlElement, depth: int) -> list[str]:
+    lines: list[str] = []
+    for number, item in enumerate((child for child in element if child.tag == "li"), 1):
+        mark = f"{number}." if element.tag == "ol" else "-"
+        own = [_flat(item.text)]
+        nested: list[str] = []
+        for child in item:
+            if child.tag in ("ul", "ol"):
+                nested.extend(_list(child, depth + 1))
+            elif isinstance(child.tag, str):
+                own.append(_inline(child) + (" " if child.tag not in _INLINE else ""))
+            own.append(_flat(child.tail))
+        text = _folded("".join(own)).replace("\n", " ")
+        if text:
+            lines.append(f"{'  ' * depth}{mark} {text}")
+        lines.extend(nested)
+    return lines
+
+
+def _inline(element: HtmlElement) -> str:
+    if not isinstance(element.tag, str):
+        return ""
+    if element.tag == "br":
+        return "\n"
+    inner = _flat(element.text)
+    for child in element:
+        inner += _inline(child) + _flat(child.tail)
+    mark = _MARKS.get(element.tag, "")
+    if mark and inner.strip() and mark not in inner:
+        # Blanks stand outside the marks, or they are no marks.
+        lead, tail = inner[: len(inner) - len(inner.lstrip())], inner[len(inner.rstrip()) :]
+        return f"{lead}{mark}{inner.strip()}{mark}{tail}"
+    return inner
+
+
+def _has_blocks(element: HtmlElement) -> bool:
+    return any(
+        isinstance(child.tag, str) and child.tag not in _INLINE and child.tag != "br"
+        for child in element.iter()
+        if child is not element
+    )
+
+
+def _flat(text: str | None) -> str:
+    """White space as a browser shows it: line ends of the source are blanks, only `br` breaks a line."""
+    return _BLANKS.sub(" ", text or "")
+
+
+def _folded(text: str) -> str:
+    return re.sub(r" *\n *", "\n", re.sub(" +", " ", text)).strip(" \n")

@@ -1,0 +1,146 @@
+"""Makes a page's tree ready for extraction: hidden text goes, code and tables are set aside, layout is undone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pegas_assets.sources.page_code import code_language, code_of_table, code_text, fenced, is_prose
+from pegas_assets.sources.page_hidden import drop, drop_hidden
+from pegas_assets.sources.page_tables import TableKind, classify, table_to_markdown
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+
+@dataclass
+class SetAside:
+    """Code blocks and tables as Markdown, by the word that stands for each in the tree."""
+
+    parts: dict[str, str] = field(default_factory=dict)
+
+    def put(self, markdown: str) -> str:
+        """The word for a part: letters and digits only, so that nothing escapes or splits it."""
+        word = f"pegaspart{len(self.parts)}x{len(markdown)}end"
+        self.parts[word] = markdown
+        return word
+
+    def back(self, text: str) -> str:
+        """The text with every part in its place, on lines of its own."""
+        if not self.parts:
+            return text
+        pattern = re.compile(r"\s*(?:\n[-*+>] )?(?:[*_`|]+ ?)?(" + "|".join(self.parts) + r")(?: ?[*_`|]+)?\s*")
+        text = re.sub(r"\n{3,}", "\n\n", pattern.sub(r"\n\n\1\n\n", text)).strip("\n")
+        return re.sub("|".join(self.parts), lambda match: self.parts[match.group()], text)
+
+
+def prepare(root: HtmlElement) -> SetAside:
+    """Changes the tree in place and returns what was set aside.
+
+    What a browser does not show is dropped. Code keeps its lines and indentation, without line numbers. Tables of data become pipe tables; tables that hold the
+    page are undone.
+    """
+    drop_hidden(root)
+    aside = SetAside()
+    _tables_of_code(root)
+    _set_code_aside(root, aside)
+    _undo_layout(root)
+    _set_tables_aside(root, aside)
+    for figure in list(root.iter("figcaption")):
+        figure.tag = "p"
+    for figure in list(root.iter("figure")):
+        figure.tag = "div"
+    return aside
+
+
+def _tables_of_code(root: HtmlElement) -> None:
+    """A listing beside its line numbers, which highlighters set as a table, becomes one `pre`."""
+    for table in list(root.iter("table")):
+        code = code_of_table(table)
+        if code is None:
+            continue
+        language = code_language(table)
+        tail = table.tail
+        for child in list(table):
+            table.remove(child)
+        table.attrib.clear()
+        table.tag, table.text, table.tail = "pre", code, tail
+        table.set("data-lang", language)
+
+
+def _set_code_aside(root: HtmlElement, aside: SetAside) -> None:
+    for pre in list(root.iter("pre")):
+        if pre.getparent() is None or any(around.tag == "pre" for around in pre.iterancestors()):
+            continue
+        code = code_text(pre)
+        language = code_language(pre)
+        tail = pre.tail
+        for child in list(pre):
+            pre.remove(child)
+        pre.attrib.clear()
+        pre.tail = tail
+        if not code.strip():
+            pre.tag, pre.text = "div", None
+        elif not language and is_prose(code):
+            _as_paragraphs(pre, code)
+        else:
+            pre.tag, pre.text = "p", aside.put(fenced(code, language))
+
+
+def _as_paragraphs(pre: HtmlElement, text: str) -> None:
+    from lxml.html import Element
+
+    pre.tag, pre.text = "div", None
+    for part in re.split(r"\n[ \t]*\n", text):
+        if part.strip():
+            paragraph = Element("p")
+            paragraph.text = part.strip()
+            pre.append(paragraph)
+
+
+def _undo_layout(root: HtmlElement) -> None:
+    """Cells of a table that holds the page become sections; those that hold only links go."""
+    for table in list(root.iter("table")):
+        if table.getparent() is None or classify(table) is not TableKind.LAYOUT:
+            continue
+        cells = [cell for cell in table.iter("td", "th") if _nearest_table(cell) is table]
+        menus = [cell for cell in cells if _is_menu(cell)]
+        for part in list(
+            table.iter("table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup", "col")
+        ):
+            if part is table or _nearest_table(part) is table:
+                part.tag = "div"
+                part.attrib.clear()
+        if len(menus) < len(cells):
+            for cell in menus:
+                drop(cell)
+
+
+def _nearest_table(element: HtmlElement) -> HtmlElement | None:
+    for around in element.iterancestors():
+        if around.tag == "table":
+            return around
+    return None
+
+
+def _is_menu(cell: HtmlElement) -> bool:
+    text = "".join(cell.text_content().split())
+    linked = sum(len("".join(link.text_content().split())) for link in cell.iter("a"))
+    return 0 < len(text) < 1000 and linked >= 0.7 * len(text)
+
+
+def _set_tables_aside(root: HtmlElement, aside: SetAside) -> None:
+    for table in list(root.iter("table")):
+        if table.getparent() is None:
+            continue
+        markdown = table_to_markdown(table)
+        tail = table.tail
+        for child in list(table):
+            table.remove(child)
+        table.attrib.clear()
+        table.tail = tail
+        if markdown:
+            table.tag, table.text = "p", aside.put(markdown)
+        else:
+            table.tag, table.text = "div", None

@@ -1,0 +1,129 @@
+"""From bytes to a document: finds the reader for what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pegas_assets.errors import Refused
+from pegas_assets.model import DocumentKind, ParsedDocument
+from pegas_assets.sources.chunking import CountTokens
+from pegas_assets.sources.sniff import Sniffed, sniff
+from pegas_assets.sources.text import read_text
+from pegas_assets.sources.web import read_web
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader is told beside the bytes."""
+
+    kind: Sniffed
+    name: str
+    uri: str
+    charset: str
+    default_encoding: str
+    count_tokens: CountTokens
+    max_tokens: int
+    max_chars: int
+
+
+Reader = Callable[[bytes, Reading], ParsedDocument]
+
+
+def _text(body: bytes, reading: Reading) -> ParsedDocument:
+    return read_text(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        name=reading.name,
+        media_type=reading.kind.media_type,
+        declared_charset=reading.charset,
+        default_encoding=reading.default_encoding,
+        max_chars=reading.max_chars,
+    )
+
+
+def _web(body: bytes, reading: Reading) -> ParsedDocument:
+    return read_web(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        url=reading.uri,
+        charset=reading.charset,
+        default_encoding=reading.default_encoding,
+        max_chars=reading.max_chars,
+    )
+
+
+READERS: dict[str, Reader] = {"text/html": _web}
+"""Readers by media type. What is text and not here is read as text; what is not text and not here is refused."""
+
+
+def parse(
+    body: bytes,
+    *,
+    media_type: str = "",
+    name: str = "",
+    uri: str = "",
+    charset: str = "",
+    kind: DocumentKind | None = None,
+    count_tokens: CountTokens | None = None,
+    max_tokens: int = 512,
+    max_chars: int = 20_000_000,
+    default_encoding: str = "",
+) -> ParsedDocument:
+    """The document that some bytes are, cut into chunks. The same arguments give the same document.
+
+    Args:
+        body: the bytes as they came.
+        media_type: the declared one; the bytes' own mark wins over it.
+        name: a file name, for the kind and the title.
+        uri: where it came from.
+        charset: declared beside the bytes, as in a Content-Type header.
+        kind: of the document's row; a stored atom and a fetched page keep theirs.
+        count_tokens: tokens of a passage in the embedding model; a quarter of the characters where none is given.
+        max_tokens: the most that model reads.
+        max_chars: the longest text that is read.
+        default_encoding: tried on text without any mark of its encoding.
+
+    Raises:
+        Refused: empty, binary, too long, nothing readable in it, or a kind that has no reader.
+    """
+    if not body.strip(b" \t\r\n\x00\xef\xbb\xbf"):
+        raise Refused(
+            "The document is empty: there is nothing to remember.", hint="Give one with words.", item=name or uri
+        )
+    found = sniff(body, media_type=media_type, name=name)
+    reader = READERS.get(found.media_type) or (_text if found.textual else None)
+    if reader is None:
+        raise _refused(found, name or uri)
+    reading = Reading(
+        kind=found,
+        name=name,
+        uri=uri,
+        charset=charset,
+        default_encoding=default_encoding,
+        count_tokens=count_tokens or _estimate,
+        max_tokens=max_tokens,
+        max_chars=max_chars,
+    )
+    document = reader(body, reading)
+    if kind in (DocumentKind.MANUAL, DocumentKind.WEB, DocumentKind.CHAT) and document.kind is not kind:
+        document = document.model_copy(update={"kind": kind})
+    return document
+
+
+def _refused(found: Sniffed, item: str) -> Refused:
+    if found.media_type in ("application/pdf", "application/epub+zip"):
+        return Refused(
+            f"The document is {found.name}, not text: this kind is not read yet.",
+            hint="Convert it to text, Markdown or HTML.",
+            item=item,
+        )
+    return Refused(
+        f"The document is {found.name}, not text.", hint="Give text, Markdown, HTML, source or data files.", item=item
+    )
+
+
+def _estimate(text: str) -> int:
+    return 2 + (len(text.encode()) + 3) // 4

@@ -1,0 +1,152 @@
+"""What some bytes are: by their first bytes, then the header that came with them, then the name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from pegas_assets.text.decoding import looks_binary
+
+_MAGIC: tuple[tuple[int, bytes, str, str], ...] = (
+    (0, b"\x89PNG\r\n\x1a\n", "image/png", "a PNG image"),
+    (0, b"\xff\xd8\xff", "image/jpeg", "a JPEG image"),
+    (0, b"GIF8", "image/gif", "a GIF image"),
+    (8, b"WEBP", "image/webp", "a WebP image"),
+    (0, b"II*\x00", "image/tiff", "a TIFF image"),
+    (0, b"MM\x00*", "image/tiff", "a TIFF image"),
+    (0, b"\x00\x00\x01\x00", "image/x-icon", "an icon"),
+    (0, b"AT&TFORM", "image/vnd.djvu", "a DjVu document"),
+    (0, b"\x1f\x8b", "application/gzip", "a gzip archive"),
+    (0, b"BZh", "application/x-bzip2", "a bzip2 archive"),
+    (0, b"\xfd7zXZ\x00", "application/x-xz", "an xz archive"),
+    (0, b"(\xb5/\xfd", "application/zstd", "a zstd archive"),
+    (0, b"7z\xbc\xaf'\x1c", "application/x-7z-compressed", "a 7z archive"),
+    (0, b"Rar!\x1a\x07", "application/vnd.rar", "a RAR archive"),
+    (257, b"ustar", "application/x-tar", "a tar archive"),
+    (0, b"\x7fELF", "application/x-executable", "a program"),
+    (0, b"SQLite format 3\x00", "application/vnd.sqlite3", "an SQLite database"),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage", "an old Microsoft Office document"),
+    (0, b"{\\rtf", "application/rtf", "an RTF document"),
+    (0, b"%!PS", "application/postscript", "a PostScript document"),
+    (0, b"PAR1", "application/vnd.apache.parquet", "a Parquet file"),
+    (0, b"\x00asm", "application/wasm", "a WebAssembly module"),
+    (0, b"ID3", "audio/mpeg", "an MP3 recording"),
+    (0, b"OggS", "audio/ogg", "an Ogg recording"),
+    (0, b"fLaC", "audio/flac", "a FLAC recording"),
+    (8, b"WAVE", "audio/wav", "a WAV recording"),
+    (4, b"ftyp", "video/mp4", "an MP4 video"),
+    (0, b"\x1aE\xdf\xa3", "video/x-matroska", "a Matroska video"),
+    (0, b"wOFF", "font/woff", "a font"),
+    (0, b"wOF2", "font/woff2", "a font"),
+)
+_ZIPPED = (
+    (b"mimetypeapplication/epub+zip", "application/epub+zip", "an EPUB book"),
+    (b"word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "a Word document"),
+    (b"xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "an Excel workbook"),
+    (b"ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "a PowerPoint file"),
+    (b"mimetypeapplication/vnd.oasis.opendocument", "application/vnd.oasis.opendocument", "an OpenDocument file"),
+)
+_HTML = re.compile(
+    rb"\A\s*(?:<!--.*?-->\s*)*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*"
+    rb"(?:<!doctype\s+html|<(?:html|head|body|title|meta|article|main|div|p|h1|table)[\s>])",
+    re.IGNORECASE | re.DOTALL,
+)
+_XML = re.compile(rb"\A\s*<\?xml[\s>]|\A\s*<(?:rss|feed|svg|opml)[\s>]", re.IGNORECASE)
+_TEXTUAL = re.compile(
+    r"text/.*|application/(?:(?:[\w.+-]*\+)?(?:json|xml|yaml)|x-yaml|toml|x-ndjson|javascript|x-sh|sql|x-httpd-php)"
+)
+
+_BY_SUFFIX = {
+    ".md": "text/markdown", ".markdown": "text/markdown", ".mdx": "text/markdown", ".mkd": "text/markdown",
+    ".txt": "text/plain", ".text": "text/plain", ".log": "text/plain", ".rst": "text/plain", ".org": "text/plain",
+    ".adoc": "text/plain", ".tex": "text/plain", ".html": "text/html", ".htm": "text/html", ".xhtml": "text/html",
+    ".csv": "text/csv", ".tsv": "text/tab-separated-values", ".json": "application/json",
+    ".jsonl": "application/x-ndjson", ".ndjson": "application/x-ndjson", ".xml": "application/xml",
+    ".yaml": "application/yaml", ".yml": "application/yaml", ".toml": "application/toml",
+    ".pdf": "application/pdf", ".epub": "application/epub+zip",
+}  # fmt: skip
+CODE_SUFFIXES = {
+    ".py": "python", ".js": "javascript", ".mjs": "javascript", ".jsx": "jsx", ".ts": "typescript", ".tsx": "tsx",
+    ".go": "go", ".rs": "rust", ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".java": "java",
+    ".kt": "kotlin", ".cs": "csharp", ".rb": "ruby", ".php": "php", ".swift": "swift", ".scala": "scala",
+    ".sh": "sh", ".bash": "sh", ".sql": "sql", ".lua": "lua", ".pl": "perl", ".r": "r", ".css": "css", ".ini": "ini",
+    ".cfg": "ini", ".proto": "proto", ".tf": "hcl",
+}  # fmt: skip
+"""Suffixes of source files, and the language that their code is in."""
+
+
+@dataclass(frozen=True)
+class Sniffed:
+    """A media type in lower case without parameters, what to call such a thing, and whether it is text."""
+
+    media_type: str
+    name: str
+    textual: bool
+
+
+def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
+    """The kind of some bytes. Their own first bytes win over the declared type, and that over the name.
+
+    Declared types that say nothing (`application/octet-stream`, `binary/octet-stream`, `text/plain`) give way to the
+    name; HTML and JSON are recognised whatever was declared.
+    """
+    declared = media_type.split(";")[0].strip().lower()
+    suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
+    if (magic := _by_magic(body)) is not None:
+        return magic
+    if looks_binary(body):
+        kind = declared if declared and not _TEXTUAL.fullmatch(declared) else "application/octet-stream"
+        return Sniffed(kind, "a binary file", False)
+    by_name = _BY_SUFFIX.get(suffix) or (f"text/x-{CODE_SUFFIXES[suffix]}" if suffix in CODE_SUFFIXES else "")
+    head = body[:4096].lstrip(b"\xef\xbb\xbf")
+    # A Markdown file may open with a tag, a program may hold one: there the name knows better.
+    if _HTML.match(head) and by_name in ("", "text/html", "application/xml", "text/plain"):
+        if by_name == "text/plain" and declared != "text/html":
+            return Sniffed("text/plain", "a text", True)
+        return Sniffed("text/html", "a web page", True)
+    if by_name in ("", "text/html", "text/plain", "application/pdf", "application/epub+zip") and _json(head, body):
+        return Sniffed("application/json", "JSON", True)
+    if declared in ("text/html", "application/xhtml+xml"):
+        return Sniffed("text/html", "a web page", True)
+    if by_name in ("application/pdf", "application/epub+zip"):
+        by_name = ""
+    if by_name and declared in ("", "text/plain", "application/octet-stream", "binary/octet-stream"):
+        return Sniffed(by_name, "a text", True)
+    if _XML.match(head):
+        return Sniffed("application/xml", "XML", True)
+    if _TEXTUAL.fullmatch(declared):
+        return Sniffed(declared, "a text", True)
+    return Sniffed("text/plain", "a text", True)
+
+
+def _by_magic(body: bytes) -> Sniffed | None:
+    if b"%PDF-" in body[:1024]:
+        return Sniffed("application/pdf", "a PDF document", False)
+    if body.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        head = body[:4096]
+        for mark, media_type, name in _ZIPPED:
+            if mark in head:
+                return Sniffed(media_type, name, False)
+        return Sniffed("application/zip", "a ZIP archive", False)
+    for at, mark, media_type, name in _MAGIC:
+        if body[at : at + len(mark)] == mark and (at == 0 or looks_binary(body)) and _sure(mark, body):
+            return Sniffed(media_type, name, False)
+    return None
+
+
+def _sure(mark: bytes, body: bytes) -> bool:
+    """Marks that are letters could open a text as well: there the rest must be binary."""
+    return looks_binary(body) if mark.isalnum() and len(mark) < 5 else True
+
+
+def _json(head: bytes, body: bytes) -> bool:
+    if head.lstrip()[:1] not in (b"{", b"[") or len(body) > 5_000_000:
+        return False
+    import json
+
+    try:
+        json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,270 @@
+"""Reads web pages: the main text as Markdown, with its code and tables, and what the page says of itself."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
+
+from pegas_assets.errors import InvalidInput, Refused
+from pegas_assets.model import BlockKind, DocumentKind, ParsedDocument
+from pegas_assets.settings import public_address
+from pegas_assets.sources.addresses import normalise_url
+from pegas_assets.sources.chunking import CHUNKER, CountTokens, cut
+from pegas_assets.sources.markdown_blocks import markdown_blocks
+from pegas_assets.sources.page_text import main_element, page_markdown, visible_text
+from pegas_assets.sources.page_tree import SetAside, prepare
+from pegas_assets.sources.partition import registered_domain
+from pegas_assets.sources.text import title_of
+from pegas_assets.text.cleaning import clean_text
+from pegas_assets.text.decoding import decode
+from pegas_assets.text.language import detect_language
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+READER = "web/1"
+
+_TAGS = re.compile(rb"<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
+_META_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+_XML_ENCODING = re.compile(rb"\A\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w.:-]+)")
+_PROLOGUE = re.compile(r"\A\s*<\?xml[^>]*\?>", re.IGNORECASE)
+_PRE = re.compile(r"(<(pre|textarea|script)\b.*?</\2\s*>)", re.IGNORECASE | re.DOTALL)
+_TWO_BREAKS = re.compile(r"(?:<br\s*/?>(?:\s|&nbsp;)*){2,}", re.IGNORECASE)
+
+_SHELL_CHARS = 250
+_SHELL_ROOTS = ("root", "app", "__next", "__nuxt", "___gatsby", "svelte", "main-app", "react-root", "app-root")
+_NEEDS_SCRIPT = re.compile(
+    r"(?:enable|requires?|need|turn on|activate)\W+(?:\w+\W+){0,4}javascript|javascript\W+(?:is|must|to|needs)\b"
+    r"|включит[ье]\W+(?:\w+\W+){0,3}javascript|loading(?:\.\.\.|…)$",
+    re.IGNORECASE,
+)
+# A letter that no page uses stands for an invisible one while the extractor, which drops those, is at work.
+_STAND_INS = range(0x10600, 0x10737)
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What a page says of itself."""
+
+    title: str = ""
+    author: str = ""
+    published: str = ""
+    site: str = ""
+    canonical: str = ""
+    language: str = ""
+
+
+def read_web(
+    body: bytes,
+    *,
+    count_tokens: CountTokens,
+    max_tokens: int,
+    url: str = "",
+    charset: str = "",
+    default_encoding: str = "",
+    max_chars: int = 20_000_000,
+) -> ParsedDocument:
+    """A document from the bytes of an HTML page.
+
+    The charset: byte order mark, the HTTP header's (`charset`) if it decodes, the page's own, then detection over the
+    text without tags. Text that a browser does not show is dropped first. The main text is what trafilatura takes for
+    it, or the page's one `article` or `main` where that gives more; `pre` keeps lines, indentation and language;
+    tables of data become pipe tables. A canonical address counts only within the same registered domain.
+
+    Raises:
+        Refused: nothing readable in it (the page draws itself with scripts), or longer than `max_chars`.
+    """
+    own = [match.group(1).decode("ascii", "replace") for match in (_XML_ENCODING.search(body[:400]),) if match]
+    own += [match.group(1).decode("ascii", "replace") for match in (_META_CHARSET.search(body[:8192]),) if match]
+    decoded = decode(
+        body, declared=[charset, *own], default=default_encoding, sample=_TAGS.sub(b" ", body[: 1 << 18])[: 1 << 16]
+    )
+    shown = public_address(url) if url else "the page"
+    html = clean_text(decoded.text)
+    if len(html) > max_chars:
+        raise Refused(f"The page {shown} has {len(html):,} characters; at most {max_chars:,} are read.", item=shown)
+    html, stand_ins = _with_stand_ins(html)
+    root = _parsed(html)
+    if root is None:
+        raise _nothing(shown, "there is no text in it")
+    facts = _facts(root, url)
+    needs_script = _is_shell(root)
+    aside = prepare(root)
+    markdown = "" if needs_script else _markdown(root, aside)
+    text = clean_text(markdown.translate(stand_ins)).strip("\n").rstrip()
+    if not text.strip():
+        raise _nothing(
+            shown, "it needs a browser, since its scripts draw the text" if needs_script else "no text is in it"
+        )
+    blocks = markdown_blocks(text)
+    prose = "\n".join(text[block.start : block.end] for block in blocks if block.kind is not BlockKind.CODE)
+    language = detect_language(prose or text, hint=facts.language or "und")
+    heading = next((block.title for block in blocks if block.kind is BlockKind.HEADING and block.level == 1), "")
+    return ParsedDocument(
+        kind=DocumentKind.WEB,
+        text=text,
+        chunks=cut(text, blocks, count_tokens=count_tokens, max_tokens=max_tokens, language=language),
+        title=clean_text(facts.title.translate(stand_ins)) or heading or title_of(text, blocks, {}),
+        language=language,
+        author=clean_text(facts.author.translate(stand_ins)),
+        published=facts.published,
+        site=clean_text(facts.site.translate(stand_ins)) or (urlsplit(url).hostname or ""),
+        canonical_uri=facts.canonical,
+        encoding=decoded.encoding,
+        encoding_confidence=decoded.confidence,
+        warnings=decoded.warnings,
+        reader=f"{READER}+{CHUNKER}",
+    )
+
+
+def _parsed(html: str) -> HtmlElement | None:
+    from lxml import etree
+    from lxml.html import HTMLParser, document_fromstring
+
+    html = _PROLOGUE.sub("", html)
+    # Two line breaks are how pages without paragraphs part them.
+    html = "".join(
+        part if index % 3 else _TWO_BREAKS.sub("<p>", part)
+        for index, part in enumerate(_PRE.split(html))
+        if index % 3 != 2
+    )
+    if not html.strip():
+        return None
+    try:
+        return document_fromstring(html, parser=HTMLParser(encoding=None, remove_pis=True))
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
+        return None
+
+
+def _with_stand_ins(html: str) -> tuple[str, dict[int, str]]:
+    """The page with its format characters (joiners, direction marks, soft hyphens) as visible letters, and the way back.
+
+    The extractor drops what is not printable, which breaks Persian words and emoji apart.
+    """
+    invisible = sorted(
+        {character for character in html if not character.isascii() and unicodedata.category(character) == "Cf"}
+    )
+    free = (code for code in _STAND_INS if chr(code) not in html)
+    there = dict(zip(invisible, free, strict=False))
+    return html.translate({ord(character): chr(code) for character, code in there.items()}), {
+        code: character for character, code in there.items()
+    }
+
+
+def _facts(root: HtmlElement, url: str) -> _Facts:
+    from copy import deepcopy
+
+    from trafilatura.metadata import extract_metadata
+
+    language = (root.get("lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang") or "").split("-")[0].lower()
+    language = language if re.fullmatch("[a-z]{2}", language) else ""
+    title = next((" ".join((element.text_content() or "").split()) for element in root.iter("title")), "")
+    try:
+        found = extract_metadata(deepcopy(root), default_url=url or None)
+    except (ValueError, TypeError, AttributeError, IndexError, RecursionError):
+        # What a page says in its head is often broken; its text is no worse for it.
+        return _Facts(title=title, canonical=_canonical(root, url), language=language)
+    return _Facts(
+        title=" ".join((found.title or title).split()),
+        author=" ".join((found.author or "").split())[:300],
+        published=found.date if found.date and re.fullmatch(r"\d{4}-\d{2}-\d{2}", found.date) else "",
+        site=" ".join((found.sitename or "").split())[:300],
+        canonical=_canonical(root, url),
+        language=language,
+    )
+
+
+def _canonical(root: HtmlElement, url: str) -> str:
+    """The page's own word for its address, in normal form, where it stays in the same registered domain."""
+    named = [link.get("href") for link in root.iter("link") if "canonical" in (link.get("rel") or "").lower().split()]
+    named += [meta.get("content") for meta in root.iter("meta") if (meta.get("property") or "").lower() == "og:url"]
+    for candidate in named:
+        if not candidate or not url:
+            continue
+        try:
+            address = normalise_url(urljoin(url, candidate.strip()))
+        except (InvalidInput, ValueError):
+            continue
+        # A whole site that calls its front page canonical would be one document.
+        if registered_domain(address) == registered_domain(url) and (
+            urlsplit(address).path != "/" or urlsplit(url).path in ("", "/")
+        ):
+            return address
+    return ""
+
+
+def _is_shell(root: HtmlElement) -> bool:
+    """Whether a page is an empty frame that scripts fill: too little text, and a script's root or a plea for one."""
+    from copy import deepcopy
+
+    from pegas_assets.sources.page_hidden import drop_hidden
+
+    bare = deepcopy(root)
+    scripts = any(element.get("src") or len(element.text or "") > 500 for element in bare.iter("script"))
+    plea = any(_NEEDS_SCRIPT.search(element.text_content()) for element in bare.iter("noscript"))
+    drop_hidden(bare)
+    text = visible_text(bare)
+    plea = plea or bool(_NEEDS_SCRIPT.search(text))
+    if len(text) >= _SHELL_CHARS:
+        return False
+    rooted = any(
+        (element.get("id") or "").lower() in _SHELL_ROOTS and len(element.text_content().strip()) < 40
+        for element in bare.iter("div", "main", "section", "app-root")
+    )
+    return scripts and (plea or rooted or not text)
+
+
+def _markdown(root: HtmlElement, aside: SetAside) -> str:
+    """The main text: the extractor's, unless it lost the structure, the code, or most of the one article."""
+    from copy import deepcopy
+
+    from lxml import etree
+    from trafilatura import extract
+
+    main = main_element(root)
+    own = page_markdown(main)
+    try:
+        taken = (
+            extract(
+                deepcopy(root),
+                output_format="markdown",
+                include_comments=False,
+                include_tables=True,
+                include_formatting=True,
+                include_links=False,
+                deduplicate=False,
+            )
+            or ""
+        )
+    except (ValueError, TypeError, AttributeError, RecursionError, etree.LxmlError):
+        taken = ""
+    return aside.back(_tidy(own if _own_is_better(own, taken, main, aside) else taken))
+
+
+def _own_is_better(own: str, taken: str, main: HtmlElement, aside: SetAside) -> bool:
+    if not taken.strip():
+        return True
+    parts_own = sum(word in own for word in aside.parts)
+    parts_taken = sum(word in taken for word in aside.parts)
+    chosen = main.tag in ("article", "main")
+    if parts_taken < parts_own and (chosen or parts_taken == 0 or len(own) < 4000):
+        return True
+    if own.count("\n\n") >= 2 and taken.count("\n") < own.count("\n\n") // 2 and len(own) < 2 * len(taken) + 500:
+        return True
+    return len(taken) < (0.7 if chosen else 0.3) * len(own) and (chosen or len(own) < 4000)
+
+
+def _tidy(markdown: str) -> str:
+    lines = [line.rstrip() for line in markdown.split("\n")]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+
+
+def _nothing(shown: str, why: str) -> Refused:
+    return Refused(
+        f"There is no readable content in {shown}: {why}.",
+        hint="Save the page from a browser and ingest that file, or give the text itself.",
+        item=shown,
+    )
