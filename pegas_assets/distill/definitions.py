@@ -192,9 +192,10 @@ def _glossary_line(sentence: Sentence) -> DistilledAtom | None:
         if _is_term(term, sentence.russian) and _explains(genus, sentence.russian):
             return _atom(sentence, term, genus.rstrip("."), "glossary", 0.9)
         return None
-    if not (sentence.in_list or sentence.alone):
-        return None
-    in_glossary = any(GLOSSARY_HEADING.search(heading) for heading in (*sentence.section, sentence.title))
+    on_its_own = sentence.in_list or sentence.alone
+    in_glossary = on_its_own and any(
+        GLOSSARY_HEADING.search(heading) for heading in (*sentence.section, sentence.title)
+    )
     labelled = _LABELLED.match(sentence.text)
     dashed = _DASHED.match(sentence.text) if in_glossary else None
     found = labelled or dashed
@@ -247,6 +248,8 @@ def _accept_english(form: str, term: str, genus: str) -> bool:
         return False
     if form in ("apposition", "by we mean", "defined as", "refers to"):
         return form != "refers to" or parts[0] not in ("number", "value")
+    if form == "means" and any(character.isdigit() for character in term) and len(parts) > 3:
+        return False
     if form == "means":
         return not genus.lower().startswith(("a lot", "nothing", "more ", "less ", "trouble", "business", "much"))
     if parts[0] in ("the",) and (len(parts) < 2 or any(part in _BAD_THE_TERM for part in parts[1:])):

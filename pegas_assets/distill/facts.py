@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pegas_assets.distill.patterns import english, russian
-from pegas_assets.distill.sentence import Sentence, shortened
+from pegas_assets.distill.sentence import Sentence, shortened, words_of
 from pegas_assets.model import AtomType, DistilledAtom
 
 MIN_WORDS, MAX_WORDS = 3, 90
@@ -36,6 +36,11 @@ _INFINITIVE_RU = re.compile(r"(?:[аеиоуыяё]ть(?:ся)?|[сз]ти(?:с
 _IMPERSONAL_RU = re.compile(
     r"\b(?:запрещ|разреша|нельзя|можно|нужно|следует|необходимо|требуется|допускается|полезно|вредно|удалось)"
 )
+_SUBJECTLESS_RU = re.compile(r"\w{2,}(?:[аеыуя]ли|[вдзнрстч]или|лись)$")
+_SAID_RU = re.compile(
+    r", [—–] (?:\w+ ){0,2}?(?:говор|сказал|сказывал|улыба|смеет|вспомина|поясн|объясн|рассказ|отмеча|отметил|добав|призна|"
+    r"вздыха|ответ|спрос|утвержда|подел|счита|заметил|подчерк)"
+)
 _PREPOSITIONS_RU = frozenset(
     ("на", "в", "о", "об", "при", "по", "к", "с", "во", "ко", "за", "из", "от", "до", "для", "без")
 )
@@ -57,10 +62,35 @@ _ALSO_NOUNS = frozenset(
         "drink",
         "warm",
         "cool",
-        "never",
         "lower",
         "place",
         "fold",
+        "cover",
+        "clean",
+        "clear",
+        "cut",
+        "plant",
+        "sand",
+        "steam",
+        "paint",
+        "glue",
+        "press",
+        "nail",
+        "drill",
+        "screw",
+        "plug",
+        "roast",
+        "cook",
+        "turn",
+        "move",
+        "release",
+        "report",
+        "update",
+        "run",
+        "start",
+        "stop",
+        "visit",
+        "wash",
     )
 )
 """Imperatives that as often open a clause as its subject."""
@@ -110,7 +140,7 @@ def fact_of(sentence: Sentence, subject: str = "") -> DistilledAtom | None:
         return None
     if _opens_with_label(sentence) or _mostly_address(text):
         return None
-    listed = sentence.words
+    listed = words_of(text)
     if not MIN_WORDS <= len(listed) <= MAX_WORDS:
         return None
     first = text.split()[0].casefold().replace("ё", "е").strip("\"'«“(,.»”")
@@ -120,6 +150,8 @@ def fact_of(sentence: Sentence, subject: str = "") -> DistilledAtom | None:
     body = text.casefold().replace("ё", "е")
     if sentence.raw[0] == "`" or sentence.raw[0].islower():
         first = ""
+    if sentence.russian and _SAID_RU.search(body):
+        return None
     excluded = _excluded_russian(listed, first, body) if sentence.russian else _excluded_english(listed, first, body)
     if excluded or not _has_verb(sentence, listed, body):
         return None
@@ -198,6 +230,13 @@ def _excluded_english(listed: tuple[str, ...], first: str, body: str) -> bool:
         return True
     if first in ("first", "then", "next", "finally") and listed[1] in english.IMPERATIVES:
         return True
+    if (
+        listed[1] in ("the", "a", "an", "your", "it", "them")
+        and first not in english.NOT_IMPERATIVE_BEFORE_ARTICLE
+        and first.isalpha()
+        and not first.endswith(("ing", "ed", "s", "ly"))
+    ):
+        return True
     after_comma = _IMPERATIVE_AFTER_COMMA.match(body)
     if after_comma and after_comma.group(1) in english.IMPERATIVES - _ALSO_NOUNS:
         return True
@@ -209,9 +248,7 @@ def _excluded_english(listed: tuple[str, ...], first: str, body: str) -> bool:
 def _is_noun_start(first: str, listed: tuple[str, ...]) -> bool:
     """Whether a word such as "light" or "use" opens the sentence as a noun: a verb follows it closely."""
     return listed[1] in _NOMINAL_AFTER_IMPERATIVE or (
-        first
-        in ("light", "cover", "heat", "boil", "steam", "time", "open", "clean", "clear", "warm", "cool", "cut", "lower")
-        and (listed[1].endswith(("s", "ed")) or (len(listed) > 2 and listed[2] in english.VERBS))
+        first in _ALSO_NOUNS and (listed[1].endswith(("s", "ed")) or (len(listed) > 2 and listed[2] in english.VERBS))
     )
 
 
@@ -219,6 +256,8 @@ def _excluded_russian(listed: tuple[str, ...], first: str, body: str) -> bool:
     if _OUR_ERA.search(body):
         listed = tuple(word for word in listed if not word.startswith("наш"))
     if any(word in russian.PERSONAL or word in russian.HEDGES or word in russian.IMPERATIVES for word in listed):
+        return True
+    if _SUBJECTLESS_RU.match(first) and not any(character.isdigit() for character in body):
         return True
     if first in russian.NOMINAL_STARTS or _OPINION_RU.search(body) or _NOISE[True].search(body):
         return True

@@ -41,6 +41,11 @@ def plain(raw: str) -> str:
     return " ".join("".join(parts).split())
 
 
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a text, folded to lower case, ё as е."""
+    return tuple(word.casefold().replace("ё", "е") for word in _WORD.findall(text))
+
+
 def enumerator_length(raw: str) -> int:
     """How many characters of bullet or numbering the text opens with."""
     found = _ENUMERATOR.match(raw)
@@ -80,7 +85,7 @@ class Sentence:
     @cached_property
     def words(self) -> tuple[str, ...]:
         """Its words, folded to lower case, ё as е."""
-        return tuple(word.casefold().replace("ё", "е") for word in _WORD.findall(self.text))
+        return words_of(self.text)
 
     @cached_property
     def folded(self) -> str:

@@ -67,7 +67,7 @@ IMPERATIVES = words(
     remove repeat replace report rest restart rinse roll rub run save scroll season see select send serve set shake
     share sign simmer skip slice sprinkle start stay stir stop store strain subscribe swallow switch take taste tell
     think transfer try turn type unplug unscrew update upgrade upload use verify visit wait warm wash watch weigh
-    whisk wipe write submit fork clone pass provide specify set define bear beware always just simply"""
+    whisk wipe write submit fork glue meet paint nail drill sand screw tighten loosen plug press peel chop grate roast fry sow plant water prune dig clone pass provide specify set define bear beware always just simply"""
 )
 """Bare verbs that open an instruction to the reader."""
 
@@ -131,6 +131,18 @@ HEDGING_PHRASES = phrases(
 
 BOILERPLATE = phrases(
     """all rights reserved
+    further work is
+    further research is
+    more research is
+    competing interests
+    conflict of interest
+    the authors thank
+    reserve the right
+    reserves the right
+    were discussed
+    was discussed
+    check out
+    prices include
     terms of use
     terms of service
     terms and conditions
@@ -230,6 +242,18 @@ NOT_VERBS_IN_S = words(
     glass mass class loss cross press gas bus virus status basis analysis axis crisis news physics mathematics
     electronics economics politics series species means lens chess bias atlas christmas"""
 )
+
+NOT_IMPERATIVE_BEFORE_ARTICLE = words(
+    """in on at by for from with without within to into onto of off over under above below behind beside besides beyond
+    near inside outside among amongst amid between across along around round about against before after during since
+    until till while when whenever where wherever if unless because although though as than like unlike despite per via
+    through throughout towards toward upon up down out all both half not only even and or but nor so yet once whether
+    that what which who whose is are was were has have had does did do there here then thus hence such many quite rather
+    except given considering regarding concerning following depending including being according next opposite every each
+    perhaps maybe almost nearly roughly approximately exactly just still also again later soon today inside instead
+    often sometimes usually always never ever twice thrice double"""
+)
+"""Any other bare word before an article opens an instruction: "Glue the corners"."""
 
 BEFORE_NOUNS = words(
     """the a an of in on for with by and or to from at two three four five six seven eight nine ten twelve twenty hundred
