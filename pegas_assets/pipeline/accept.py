@@ -45,8 +45,9 @@ def accept_text(
     client: str = "",
     kind: DocumentKind = DocumentKind.TEXT,
     authority: float | None = None,
+    stated: documents.StatedAtom | None = None,
 ) -> Acceptance:
-    """Accept a text given as such.
+    """Accept a text given as such, with the atom that it states where somebody said so.
 
     Raises:
         InvalidInput: it is empty, or longer than a document may be.
@@ -72,6 +73,8 @@ def accept_text(
     def work(connection: Connection) -> Acceptance:
         operation = open_operation(connection, "ingest", client)
         item = _accept_body(connection, new, title or _opening(cleaned))
+        if stated is not None and item.document_id is not None:
+            documents.add_stated_atom(connection, item.document_id, stated)
         add_items(connection, operation, [item])
         return Acceptance(operation, (item,), (source,))
 

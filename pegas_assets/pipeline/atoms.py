@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pegas_assets.distill.base import Distiller
 from pegas_assets.distill.quotations import occurs
 from pegas_assets.identity import atom_hash
 from pegas_assets.model import (
     AtomType,
+    ChunkToDistil,
     Distillation,
     DistilledAtom,
     DistilState,
+    DocumentKind,
     DocumentStatus,
     Locator,
 )
@@ -24,7 +27,7 @@ from pegas_assets.stores import chunks as chunk_store
 from pegas_assets.stores import documents
 from pegas_assets.stores.atoms import NewAtom, NewCitation
 from pegas_assets.stores.chunks import StoredChunk
-from pegas_assets.stores.documents import PendingDocument
+from pegas_assets.stores.documents import PendingDocument, StatedAtom
 from pegas_assets.stores.locks import lock_dedup
 from pegas_assets.stores.postgres import Connection
 from pegas_assets.text.cleaning import clean_json, clean_text
@@ -75,15 +78,20 @@ def distil_pending(
 
     def work(document: PendingDocument) -> None:
         after = -1
+        # What somebody stated by hand is all that a manual document is for: no rule reads more into it.
+        distiller = StatedOnly() if document.kind is DocumentKind.MANUAL else parts.distiller
+        with database.connection() as connection:
+            stated = documents.stated_atoms(connection, document.id)
         while True:
             with database.connection() as connection:
                 batch = chunk_store.undistilled_chunks(
-                    connection, document.id, parts.distiller.name, BATCH_CHUNKS, after_seq=after, again=force
+                    connection, document.id, distiller.name, BATCH_CHUNKS, after_seq=after, again=force
                 )
             if not batch:
                 break
             after = batch[-1][0]
-            _distil_batch(parts, document.id, [chunk for _, chunk in batch], report)
+            read = [_read(distiller, chunk, stated if seq == 0 else (), report) for seq, chunk in batch]
+            _keep(parts, document.id, distiller.name, read, report)
             if parts.relieve is not None:
                 parts.relieve()
         with database.connection() as connection:
@@ -93,37 +101,45 @@ def distil_pending(
     return report.ended()
 
 
-def _distil_batch(parts: IngestParts, document_id: int, chunks: Sequence[StoredChunk], report: StageReport) -> None:
-    read = [_read(parts, chunk, report) for chunk in chunks]
+class StatedOnly:
+    """The distiller of manual documents: adds nothing to what was stated."""
+
+    name = "stated/1"
+
+    def distil(self, chunk: ChunkToDistil) -> Distillation:
+        return Distillation(state=DistilState.FACTS)
+
+
+def _keep(parts: IngestParts, document_id: int, distiller: str, read: Sequence[Read], report: StageReport) -> None:
     proposals = [proposal for item in read for proposal in item.proposals]
     around = look_around(parts, proposals)
     if around.degraded:
         report.counts[f"dedup without vectors: {around.degraded[:80]}"] += 1
 
     def write(connection: Connection) -> dict[str, int]:
-        return _write(parts, connection, document_id, read, around)
+        return _write(parts, connection, document_id, distiller, read, around)
 
     counts = parts.database.transaction(write)
     report.produced += counts.pop("atoms")
     report.counts.update(counts)
-    report.counts["chunks"] += len(chunks)
+    report.counts["chunks"] += len(read)
 
 
-def _read(parts: IngestParts, chunk: StoredChunk, report: StageReport) -> Read:
+def _read(distiller: Distiller, chunk: StoredChunk, stated: Sequence[StatedAtom], report: StageReport) -> Read:
     """Distil a chunk and keep what can be proven from it."""
     try:
-        outcome = parts.distiller.distil(chunk.to_distil())
+        outcome = distiller.distil(chunk.to_distil())
     except Exception as error:  # noqa: BLE001 - a distiller's trouble with one chunk is that chunk's; its text stays
         outcome = Distillation(state=DistilState.FAILED, reason=f"{type(error).__name__}: {error}"[:500])
     typed = []
-    for atom in outcome.atoms:
+    for atom in (*outcome.atoms, *(_stated(atom, chunk) for atom in stated if atom.type is not AtomType.TEXT)):
         if occurs(atom.quotation, chunk.content):
-            typed.append(_proposal(chunk, atom, parts.distiller.name))
+            typed.append(_proposal(chunk, atom, distiller.name))
         else:
             report.counts["refused: quotation not in the text"] += 1
     if outcome.state is DistilState.FAILED:
         report.note_failure("distil_failed", outcome.reason)
-    text = _proposal(chunk, text_atom(chunk.content, chunk.language), parts.distiller.name)
+    text = _proposal(chunk, text_atom(chunk.content, chunk.language), distiller.name)
     return Read(chunk, outcome.state, outcome.reason, (text, *typed))
 
 
@@ -139,6 +155,22 @@ def text_atom(content: str, language: str) -> DistilledAtom:
         quotation=content,
         start=0,
         end=len(content),
+    )
+
+
+def _stated(atom: StatedAtom, chunk: StoredChunk) -> DistilledAtom:
+    """A stated atom; its quotation is what was said, or its beginning where that took several chunks."""
+    opening = text_atom(chunk.content, chunk.language)
+    whole = occurs(atom.content, chunk.content)
+    return DistilledAtom(
+        type=atom.type,
+        claim=atom.claim or opening.claim,
+        content=atom.content,
+        quotation=atom.content if whole else chunk.content,
+        start=0,
+        end=len(chunk.content),
+        confidence=atom.confidence,
+        metadata=atom.metadata,
     )
 
 
@@ -168,14 +200,20 @@ def _proposal(chunk: StoredChunk, atom: DistilledAtom, distiller: str) -> Propos
 
 
 def _write(
-    parts: IngestParts, connection: Connection, document_id: int, read: Sequence[Read], around: Surroundings
+    parts: IngestParts,
+    connection: Connection,
+    document_id: int,
+    distiller: str,
+    read: Sequence[Read],
+    around: Surroundings,
 ) -> dict[str, int]:
     lock_dedup(connection)
     proposals = [proposal for item in read for proposal in item.proposals]
     decided = decide(parts, connection, proposals, around)
     made = atom_store.insert_atoms(connection, [proposals[place].atom for place in decided.new])
     ids = [
-        made[proposals[target].atom.content_hash] if isinstance(target, int) else target.id for target in decided.targets
+        made[proposals[target].atom.content_hash] if isinstance(target, int) else target.id
+        for target in decided.targets
     ]
     cited = atom_store.add_citations(
         connection,
@@ -191,13 +229,13 @@ def _write(
             for place, other, reason, cosine in decided.contradictions
         ],
     )
-    _retire_older(connection, read, ids, parts.distiller.name)
+    _retire_older(connection, read, ids, distiller)
     place = 0
     marks: list[tuple[int, int | None, str, str]] = []
     for item in read:
         marks.append((item.chunk.id, ids[place], item.state, clean_text(item.error)))
         place += len(item.proposals)
-    chunk_store.mark_distilled(connection, marks, parts.distiller.name)
+    chunk_store.mark_distilled(connection, marks, distiller)
     return {
         "atoms": len(decided.new),
         "citations": cited,

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pegas_assets.dedup.rule import compare
+from pegas_assets.dedup.statement import Statement, VerdictKind
 from pegas_assets.embedding.base import Vector
 from pegas_assets.embedding.cache import embed_passages_cached, stored_vectors, text_key
 from pegas_assets.embedding.passages import fitted, passage_of
+from pegas_assets.embedding.profile import Profile
 from pegas_assets.errors import EngineUnavailable
 from pegas_assets.pipeline.parts import IngestParts
 from pegas_assets.stores.atoms import (
@@ -110,9 +113,7 @@ def _passage(atom: NewAtom | AtomStatement) -> str:
     return passage_of(atom.type, atom.claim, atom.content, atom.context)
 
 
-def _remember(
-    parts: IngestParts, connection: Connection, around: Surroundings, rows: Sequence[AtomStatement]
-) -> None:
+def _remember(parts: IngestParts, connection: Connection, around: Surroundings, rows: Sequence[AtomStatement]) -> None:
     """Keep statements with their vectors; an atom without one is left to the next reconcile."""
     keys = {row.id: text_key(fitted(parts.embedder, _passage(row))) for row in rows if row.id not in around.known}
     vectors = stored_vectors(connection, parts.embedder.fingerprint, list(keys.values()))
@@ -153,3 +154,84 @@ def refresh(
     for gone in around.known.keys() - alive.keys():
         del around.known[gone]
     return existing
+
+
+@dataclass(frozen=True)
+class ExistingAtom:
+    """An atom that was there before."""
+
+    id: int
+
+
+@dataclass
+class Decided:
+    """What becomes of a batch of proposals: which are written, and the atom that each one's citation goes to.
+
+    A target is a place in the batch (a proposal that is written) or an atom that exists.
+    """
+
+    new: list[int] = field(default_factory=list)
+    targets: list[int | ExistingAtom] = field(default_factory=list)
+    contradictions: list[tuple[int, int | ExistingAtom, str, float]] = field(default_factory=list)
+    exact: int = 0
+    semantic: int = 0
+
+
+def decide(parts: IngestParts, connection: Connection, proposals: Sequence[Proposal], around: Surroundings) -> Decided:
+    """Settle a batch under the dedup lock: each proposal is new, an atom that exists, or an earlier one of the batch."""
+    existing = refresh(parts, connection, proposals, around)
+    decided = Decided()
+    by_hash: dict[str, int] = {}
+    for place, proposal in enumerate(proposals):
+        content_hash = proposal.atom.content_hash
+        if content_hash in existing:
+            decided.targets.append(ExistingAtom(existing[content_hash]))
+            decided.exact += 1
+            continue
+        if content_hash in by_hash:
+            decided.targets.append(by_hash[content_hash])
+            decided.exact += 1
+            continue
+        target = None
+        if parts.profile is not None and proposal.atom.type in MEANT:
+            target = _same_meaning(parts.profile, proposals, around, decided, place)
+        if target is None:
+            decided.new.append(place)
+            decided.targets.append(place)
+            by_hash[content_hash] = place
+        else:
+            decided.semantic += 1
+            decided.targets.append(target)
+    return decided
+
+
+def _same_meaning(
+    profile: Profile, proposals: Sequence[Proposal], around: Surroundings, decided: Decided, place: int
+) -> int | ExistingAtom | None:
+    """The atom that says what a proposal says, nearest first; what clashes with it is noted on the way."""
+    mine = _statement(proposals[place].atom)
+    vector = around.vectors[place]
+    near: list[tuple[float, int | ExistingAtom, Statement]] = []
+    for id_ in around.near[place]:
+        if id_ in around.known:
+            row, other = around.known[id_]
+            near.append((float(np.dot(vector, other)), ExistingAtom(id_), _statement(row)))
+    for earlier in decided.new:
+        if proposals[earlier].atom.type == mine.type:
+            cosine = float(np.dot(vector, around.vectors[earlier]))
+            near.append((cosine, earlier, _statement(proposals[earlier].atom)))
+    near.sort(key=lambda item: -item[0])
+    clashes: list[tuple[int, int | ExistingAtom, str, float]] = []
+    for cosine, target, statement in near:
+        verdict = compare(mine, statement, cosine, profile)
+        if verdict.kind is VerdictKind.DUPLICATE:
+            return target
+        if verdict.kind is VerdictKind.CONTRADICTION_CANDIDATE:
+            clashes.append((place, target, verdict.reason, cosine))
+    decided.contradictions += clashes
+    return None
+
+
+def _statement(atom: NewAtom | AtomStatement) -> Statement:
+    text = atom.content if atom.type == "text" else atom.claim or atom.content
+    return Statement(type=atom.type, text=text, language=atom.language)

@@ -137,11 +137,7 @@ def _hit(
     # The passage stands for its group; without it, the atom that matched best does.
     main = next((pair for pair in atoms if pair[1].type is AtomType.TEXT), atoms[0])
     row = main[1]
-    quote = (
-        best_sentence(request.query, row.content, row.language)
-        if row.type is AtomType.TEXT or not row.citations
-        else row.citations[0].quoted_text
-    )
+    quote = _quote(request.query, row, [other for _, other in atoms if other.id != row.id])
     best = atoms[0][0]
     return Hit(
         key=f"atom:{row.id}",
@@ -176,6 +172,16 @@ def _hit(
     )
 
 
+def _quote(query: str, row: AtomHitRow, others: Sequence[AtomHitRow]) -> str:
+    """The sentence to show. Where no word of the query is in the passage, as across languages, what its best atom quotes."""
+    if row.type is not AtomType.TEXT:
+        return row.citations[0].quoted_text if row.citations else row.content
+    quote, shares_words = best_sentence(query, row.content, row.language)
+    if not shares_words:
+        quote = next((other.citations[0].quoted_text for other in others if other.citations), quote)
+    return quote
+
+
 def _shown_citations(row: AtomHitRow, quote: str) -> tuple[Citation, ...]:
     """A passage is cited by the sentence that answers; the row cites the whole of it, which the hit has as its text."""
     if row.type is not AtomType.TEXT:
@@ -184,7 +190,7 @@ def _shown_citations(row: AtomHitRow, quote: str) -> tuple[Citation, ...]:
 
 
 def _chunk_hit(query: str, fused: Fused, chunk: ChunkHitRow) -> Hit:
-    quote = best_sentence(query, chunk.content, chunk.language)
+    quote, _ = best_sentence(query, chunk.content, chunk.language)
     return Hit(
         key=fused.key,
         kind=HitKind.CHUNK,

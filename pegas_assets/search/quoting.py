@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 from pegas_assets.text.sentences import split_sentences
 from pegas_assets.text.stemming import stems
 
 MAX_QUOTE = 400
+_HEADING = re.compile(r"^ {0,3}#{1,6} .*$", re.MULTILINE)
 
 
-def best_sentence(query: str, text: str, language: str) -> str:
-    """The sentence that shares most stems with the query, the earlier of equals; the first where none does."""
+def best_sentence(query: str, text: str, language: str) -> tuple[str, bool]:
+    """The sentence that shares most stems with the query, and whether it shares any; else the first that is no heading."""
     asked = set(stems(query))
-    sentences = [text[start:end].strip() for start, end in split_sentences(text, language)] or [text.strip()]
+    # Blanked, not cut out: a heading ends the sentence before it.
+    body = _HEADING.sub("\n", text)
+    sentences = [body[start:end].strip() for start, end in split_sentences(body, language)]
+    sentences = [sentence for sentence in sentences if sentence] or [text.strip()]
     best, best_score = sentences[0], 0.0
     for sentence in sentences:
         held = stems(sentence)
@@ -20,4 +26,5 @@ def best_sentence(query: str, text: str, language: str) -> str:
         score = shared + 1 / (2 + len(held)) if shared else 0.0
         if score > best_score:
             best, best_score = sentence, score
-    return best if len(best) <= MAX_QUOTE else best[: MAX_QUOTE - 1].rstrip() + "…"
+    quote = best if len(best) <= MAX_QUOTE else best[: MAX_QUOTE - 1].rstrip() + "…"
+    return quote, best_score > 0

@@ -205,7 +205,7 @@ def outdated_documents(connection: Connection, source: str, distiller: str) -> l
     rows = connection.execute(
         """
         SELECT id FROM pm_document
-        WHERE source = %s AND status IN ('parsed', 'done')
+        WHERE source = %s AND status IN ('parsed', 'done') AND kind <> 'manual'
           AND EXISTS (SELECT FROM pm_chunk WHERE doc_id = pm_document.id AND distilled_by IS DISTINCT FROM %s)
         ORDER BY id
         """,

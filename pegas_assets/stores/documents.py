@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pegas_assets.stores.postgres import Connection
 
-from pegas_assets.model import DocumentKind, DocumentStatus, ParsedDocument
+from pegas_assets.errors import PegasError
+from pegas_assets.model import AtomType, DocumentKind, DocumentStatus, ParsedDocument
 from pegas_assets.text.cleaning import clean_json, clean_text
 
 OPEN = (DocumentStatus.ACCEPTED, DocumentStatus.FETCHING, DocumentStatus.PARSED)
@@ -72,6 +73,17 @@ class PendingDocument:
     last_modified: str
     has_body: bool
     fetched: bool
+
+
+@dataclass(frozen=True)
+class StatedAtom:
+    """An atom that somebody stated by hand; kept with its document until, and whenever, the document is distilled."""
+
+    type: AtomType
+    claim: str
+    content: str
+    confidence: float
+    metadata: dict[str, Any]
 
 
 def insert_document(connection: Connection, new: NewDocument) -> int:
@@ -356,3 +368,67 @@ def ids_with_body(connection: Connection, source: str, only: Sequence[int] | Non
 def has_chunks(connection: Connection, document_id: int) -> bool:
     row = connection.execute("SELECT EXISTS (SELECT FROM pm_chunk WHERE doc_id = %s)", [document_id]).fetchone()
     return bool(row and row[0])
+
+
+def add_stated_atom(connection: Connection, document_id: int, stated: StatedAtom) -> None:
+    """Keep a stated atom with its document, once, and have the document distilled with it."""
+    row = clean_json(
+        {
+            "type": stated.type.value,
+            "claim": stated.claim,
+            "content": stated.content,
+            "confidence": stated.confidence,
+            "metadata": stated.metadata,
+        }
+    )
+    connection.execute(
+        """
+        UPDATE pm_document SET meta = jsonb_set(meta, '{stated}', coalesce(meta->'stated', '[]') || %(row)s::jsonb),
+               status = CASE status WHEN 'done' THEN 'parsed' ELSE status END, updated_at = now()
+        WHERE id = %(id)s AND NOT coalesce(meta->'stated', '[]') @> %(row)s::jsonb
+        """,
+        {"id": document_id, "row": json.dumps([row])},
+    )
+    connection.execute("UPDATE pm_chunk SET distilled_by = NULL WHERE doc_id = %s AND seq = 0", [document_id])
+
+
+def stated_atoms(connection: Connection, document_id: int) -> list[StatedAtom]:
+    row = connection.execute(
+        "SELECT coalesce(meta->'stated', '[]') FROM pm_document WHERE id = %s", [document_id]
+    ).fetchone()
+    return [StatedAtom(**{**found, "type": AtomType(found["type"])}) for found in (row[0] if row else [])]
+
+
+def survivor(connection: Connection, operation_id: str) -> int | None:
+    """The document that a request of one thing ended at: another one where the same text was there."""
+    row = connection.execute(
+        "SELECT doc_id FROM pm_operation_item WHERE operation_id = %s AND seq = 1", [operation_id]
+    ).fetchone()
+    return row[0] if row else None
+
+
+def atom_stated_by(connection: Connection, document_id: int, content_hash: str, atom_type: AtomType) -> int:
+    """The atom that shows what a document states: the very one, or the one that it was found to repeat."""
+    row = connection.execute(
+        """
+        SELECT atom.id FROM pm_citation AS citation JOIN pm_atom AS atom ON atom.id = citation.atom_id
+        WHERE citation.doc_id = %s AND citation.gone_at IS NULL
+        ORDER BY atom.content_hash = %s DESC, atom.type = %s DESC, citation.id DESC LIMIT 1
+        """,
+        [document_id, content_hash, atom_type],
+    ).fetchone()
+    if row is None:
+        error = connection.execute("SELECT error FROM pm_document WHERE id = %s", [document_id]).fetchone()
+        raise PegasError(
+            f"Document {document_id} is accepted and not distilled yet: {(error and error[0]) or 'another worker has it'}",
+            hint="It will be; ask memory_stats how it stands.",
+            code="pending",
+            retryable=True,
+        )
+    return int(row[0])
+
+
+def keys_of(connection: Connection, document_id: int) -> list[str]:
+    """The keys of a document and of every atom that cites it."""
+    rows = connection.execute("SELECT DISTINCT atom_id FROM pm_citation WHERE doc_id = %s", [document_id]).fetchall()
+    return [f"doc:{document_id}", *(f"atom:{row[0]}" for row in rows)]

@@ -210,3 +210,17 @@ def any_word_query(connection: Connection, words: Sequence[str]) -> str:
         [list(words)],
     ).fetchone()
     return str(row[0]) if row else ""
+
+
+def contradiction_candidates(connection: Connection, atom_id: int) -> list[tuple[int, str, str]]:
+    """Atoms that dedup found to differ from this one in a number, negation, unit or name: (id, claim, reason)."""
+    rows = connection.execute(
+        """
+        SELECT other.id, coalesce(other.claim, left(other.content, 200)), pair.reason
+        FROM pm_contradiction_candidate AS pair
+        JOIN pm_atom AS other ON other.id = CASE WHEN pair.atom_a = %(id)s THEN pair.atom_b ELSE pair.atom_a END
+        WHERE pair.atom_a = %(id)s OR pair.atom_b = %(id)s ORDER BY pair.cosine DESC LIMIT 10
+        """,
+        {"id": atom_id},
+    ).fetchall()
+    return [(row[0], row[1], row[2]) for row in rows]
