@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 COMPONENT = "graph"
+_SCHEMES = ("bolt://", "bolt+s://", "bolt+ssc://", "neo4j://", "neo4j+s://", "neo4j+ssc://")
 _CONNECT_S = 2.0
 _ACQUIRE_S = 4.0
 _FIRST_DELAY_S = 0.005
@@ -167,6 +168,8 @@ class BoltConnection:
         import neo4j
 
         endpoint = self._endpoint()
+        if not endpoint.url.startswith(_SCHEMES):
+            raise ValueError("the address must start with bolt:// or neo4j://")
         driver = neo4j.GraphDatabase.driver(
             endpoint.url,
             auth=(endpoint.user, endpoint.password) if endpoint.user or endpoint.password else None,

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pegas_assets.errors import EngineUnavailable, PegasError
+from pegas_assets.identity import bucket_of
 from pegas_assets.stores.bolt_connection import BoltConnection, BoltEndpoint
 from pegas_assets.stores.graph import ATOM, RELATES, Edge, EdgeRef, Neighbour, Node
 from pegas_assets.stores.graph_ddl import (
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 _BATCH = 1000
 _BATCH_CHARS = 4_000_000
 _CLEAR_BATCH = 2000
+_TURN = "WriterTurn"
+"""The label of nodes that are nothing but what writers of one bucket collide on."""
 
 Row = dict[str, Any]
 
@@ -107,6 +110,7 @@ class BoltGraphStore:
         for shape, rows in sorted(by_shape.items()):
             self._ensure_label(shape.source_label)
             self._ensure_label(shape.target_label)
+            self._ensure_label(_TURN)
             for batch in _batches([rows[place] for place in sorted(rows)]):
                 missing += self._bolt.write(partial(_write_edges, shape=shape, rows=batch))
         return sorted(missing)
@@ -143,6 +147,16 @@ class BoltGraphStore:
         statement = f"MATCH (a:{name(source_label)} {{bucket: $bucket}})-[e:{name(type)}]->() RETURN e.key, a.key, e.h"
         return {key: (source, h or "") for key, source, h in self._values(statement, bucket=bucket)}
 
+    def edges_of(self, type: str, source_label: str, source_keys: Sequence[str]) -> list[EdgeRef]:
+        """Every edge of a type that starts at one of these nodes."""
+        statement = f"UNWIND $keys AS k MATCH (a:{name(source_label)} {{key: k}})-[e:{name(type)}]->() RETURN e.key, k"
+        wanted = sorted({plain_text(key) for key in source_keys})
+        return [
+            EdgeRef(key, type, source_label, source)
+            for start in range(0, len(wanted), _BATCH)
+            for key, source in self._values(statement, keys=wanted[start : start + _BATCH])
+        ]
+
     def neighbours(self, label: str, keys: Sequence[str], limit: int) -> list[Neighbour]:
         """Up to `limit` atoms one RELATES hop from any of `keys`, either way, most confident first."""
         if not keys or limit <= 0:
@@ -171,7 +185,7 @@ class BoltGraphStore:
 
     def counts(self) -> dict[str, int]:
         """How many nodes by label and edges by type there are; zero for a known one that has none."""
-        labels = self._all_labels()
+        labels = [label for label in self._all_labels() if label != _TURN]
 
         def read(transaction: neo4j.Transaction) -> dict[str, int]:
             counted = dict.fromkeys((*labels, *EDGE_TYPES), 0)
@@ -221,7 +235,7 @@ class BoltGraphStore:
 
     def _all_labels(self) -> list[str]:
         """The labels that may have nodes: on a server that serves many bases, only the known ones are ours."""
-        known = set(self._labels)
+        known = {*self._labels, _TURN}
         if self._bolt.engine == ARCADEDB:
             known |= {label for (label,) in self._values("CALL db.labels()")}
         return sorted(known)
@@ -260,6 +274,7 @@ def _write_edges(transaction: neo4j.Transaction, shape: _Shape, rows: list[Row])
     source again for every row, which takes 17 s for one with 5,000.
     """
     type_, source_label, target_label = shape
+    _take_turn(transaction, shape, rows)
     wanted = {(row["s"], row["p"]["key"]): row for row in rows}
     stale: set[tuple[str, str]] = set()
     right: set[tuple[str, str]] = set()
@@ -282,6 +297,17 @@ def _write_edges(transaction: neo4j.Transaction, shape: _Shape, rows: list[Row])
         return []
     made = transaction.run(_create_statement(shape, fresh), rows=fresh).single(strict=True)["n"]
     return [] if made == len(fresh) else _without_ends(transaction, shape, fresh)
+
+
+def _take_turn(transaction: neo4j.Transaction, shape: _Shape, rows: Iterable[Row]) -> None:
+    """Make two writers of one bucket's edges collide, so that the later one is run again and sees what is there.
+
+    ArcadeDB lets both append to a node, on purpose: without this each would create the edge that neither has found.
+    """
+    transaction.run(
+        f"UNWIND $turns AS k MERGE (w:{_TURN} {{key: k}}) SET w.taken = coalesce(w.taken, 0) + 1",
+        turns=sorted({f"{shape.type}:{bucket_of(row['s'])}" for row in rows}),
+    ).consume()
 
 
 def _create_statement(shape: _Shape, rows: Iterable[Row]) -> str:

@@ -59,6 +59,8 @@ def _scalar(value: object) -> str | int | float | bool | None:
     if isinstance(value, Integral):
         number = int(value)
         return number if number in _INT64 else str(number)
+    if isinstance(value, Decimal) and value.is_nan():
+        return None
     if isinstance(value, Real | Decimal):
         floating = float(value)
         return floating if math.isfinite(floating) else None
