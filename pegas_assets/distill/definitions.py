@@ -138,6 +138,7 @@ _DIFFERENTIA_RU = re.compile(
     re.IGNORECASE,
 )
 _INSTRUMENTAL_RU = re.compile(r"(?:ом|ем|ём|ой|ей|ью|ами|ями|ым|им|ою|ею|ыми|ими)$")
+_INFINITIVE = re.compile(r"(?:[аеиуыя]ть|(?<!о)сть|[сз]ти)(?:ся)?$")
 _NAMING_RU = re.compile(r"^[«\"„]")
 _CAPITALISED = re.compile(r"^[\"'«“„(]*[A-ZА-ЯЁ\d]|^[\"'«“„(]*[a-z]+[a-z_\d]*$")
 
@@ -312,11 +313,15 @@ def _dash_defines(term: str, parts: list[str], genus: str) -> bool:
     """Whether «X — Y» names the kind that X is, rather than a value, a place or a judgement."""
     if len(parts) > 5 or any(character.isdigit() for character in term):
         return False
-    if _BAD_GENUS_RU.match(genus) or len(genus.split()) < 2 or genus.split()[0].endswith(("ть", "ться")):
+    if _BAD_GENUS_RU.match(genus) or len(genus.split()) < 2 or _is_infinitive(genus.split()[0]):
         return False
     opening = genus.split()[:3]
     named_kind = any(word.startswith(stem) for word in opening for stem in russian.GENUS_STEMS)
     return named_kind or bool(_DIFFERENTIA_RU.search(genus))
+
+
+def _is_infinitive(word: str) -> bool:
+    return bool(_INFINITIVE.search(word)) and word not in russian.INFINITIVE_NOUNS
 
 
 def _bare_term(term: str, form: str) -> str:

@@ -13,6 +13,7 @@ from pegas_assets.model import AtomType, Block, ChunkToDistil, DistilledAtom
 MAX_ROWS = 300
 """Rows past this stay in the table's own atom."""
 MAX_CELL_CHARS = 200
+MAX_SUBJECT_CHARS = 80
 MAX_QUOTATION_CHARS = 4000
 
 GENERIC_KEYS = frozenset(
@@ -149,7 +150,8 @@ def _table_claim(chunk: ChunkToDistil, table: Table, caption: str) -> str:
 def row_claim(header: tuple[str, ...], cells: tuple[str, ...], subject: str = "") -> str:
     """A row as a statement: `Pump A — flow: 12 l/min, power: 40 W`. Empty where the row says nothing.
 
-    `subject` is what a table of properties is about: `Lamp 3 — weight: 310 g`.
+    `subject` is what a table of properties is about: `Lamp 3 — weight: 310 g`. A row that opens with a number or a
+    common noun says nothing without it: `Kettle client: code 409 — meaning: the job exists`.
     """
     cells = cells[: len(header)]
     if not cells or any(len(cell) > MAX_CELL_CHARS for cell in cells):
@@ -169,10 +171,14 @@ def row_claim(header: tuple[str, ...], cells: tuple[str, ...], subject: str = ""
     ):
         statement = f"{_lowered(first) if subject else first}: {named[0][1]}"
         return f"{plain(subject)} — {statement}" if subject else statement
-    if _NUMBER.match(first) and key:
+    is_count = bool(_NUMBER.match(first))
+    if is_count and key:
         name, unit = _name_and_unit(key)
         first = f"{first} {unit}" if unit else f"{name} {first}"
-    return f"{first} — " + ", ".join(_named_value(name, value) for name, value in named)
+    statement = f"{first} — " + ", ".join(_named_value(name, value) for name, value in named)
+    if subject and len(subject) <= MAX_SUBJECT_CHARS and (is_count or first[0].islower()):
+        return f"{plain(subject)}: {_lowered(statement)}"
+    return statement
 
 
 def _is_generic(name: str, words: frozenset[str]) -> bool:

@@ -30,7 +30,7 @@ def test_a_table_of_properties_speaks_of_its_document() -> None:
 
 
 def test_a_row_that_opens_with_a_number_names_what_it_counts() -> None:
-    assert row_claim(("Code", "Meaning"), ("409", "the job exists"), "API") == "Code 409 — meaning: the job exists"
+    assert row_claim(("Code", "Meaning"), ("409", "the job exists"), "API") == "API: code 409 — meaning: the job exists"
     assert row_claim(("Depth, m", "Salt, g/l"), ("20", "31"), "") == "20 m — salt: 31 g/l"
 
 
@@ -52,6 +52,10 @@ def test_a_piece_of_a_table_takes_the_header_it_was_cut_from() -> None:
     block = Block(kind=BlockKind.TABLE, start=0, end=len(content), info="| Pump | Flow |")
     atoms = ExtractiveDistiller().distil(ChunkToDistil(content=content, language="en", blocks=(block,))).atoms
     assert [atom.claim for atom in atoms if atom.type is AtomType.FACT] == ["C — flow: 45", "D — flow: 60"]
+
+
+def test_a_row_that_opens_with_a_common_noun_is_said_of_its_document() -> None:
+    assert row_claim(("Месяц", "Расход, л/с"), ("май", "210"), "Малая ГЭС") == "Малая ГЭС: май — расход: 210 л/с"
 
 
 def test_an_escaped_bar_stays_in_its_cell() -> None:
