@@ -19,13 +19,14 @@ from tests.homes import make_home
 from tests.stores.vector_contract import DIMENSION, EVERYTHING, VectorStoreContract, point, stored, terms, unit
 
 
-class TestEmbeddedVectorStore(VectorStoreContract):
-    @pytest.fixture(scope="class")
-    def store(self, settings: Settings) -> Iterator[EmbeddedVectorStore]:
-        made = EmbeddedVectorStore(settings)
-        yield made
-        made.close()
+@pytest.fixture(scope="module")
+def store(settings: Settings) -> Iterator[EmbeddedVectorStore]:
+    made = EmbeddedVectorStore(settings)
+    yield made
+    made.close()
 
+
+class TestEmbeddedVectorStore(VectorStoreContract):
     def test_every_field_that_is_filtered_on_is_indexed(self, store: EmbeddedVectorStore, name: str) -> None:
         info = store.info(name)
         assert info is not None
