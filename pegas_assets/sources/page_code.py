@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _LANGUAGE_CLASS = re.compile(
-    r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?|sourceCode)[-:\s]\s*([A-Za-z][\w+#.-]*)"
+    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight)-|brush:\s*|sourceCode\s+)([A-Za-z][\w+#.-]*)"
 )
 _NOT_A_LANGUAGE = frozenset(("text", "none", "plain", "plaintext", "highlight", "source", "notranslate", "default"))
 _NUMBERING = re.compile(
@@ -58,9 +58,9 @@ def code_language(element: HtmlElement) -> str:
         for attribute in ("data-lang", "data-language", "lang-name"):
             if value := (place.get(attribute) or "").strip().lower():
                 return value[:40]
-        match = _LANGUAGE_CLASS.search(place.get("class") or "")
-        if match and match.group(1).lower() not in _NOT_A_LANGUAGE:
-            return match.group(1).lower().rstrip(";")[:40]
+        for match in _LANGUAGE_CLASS.finditer(place.get("class") or ""):
+            if match.group(1).lower() not in _NOT_A_LANGUAGE:
+                return match.group(1).lower().rstrip(";")[:40]
     return ""
 
 

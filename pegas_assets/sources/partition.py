@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from pegas_assets.identity import BUCKETS, bucket_of, sha256_hex
 
@@ -88,4 +88,7 @@ def _extract() -> TLDExtract:
 
 
 def _encoded(name: str) -> str:
-    return _UNSAFE.sub(lambda match: quote(match.group(), safe="", errors="replace"), name)
+    def escaped(match: re.Match[str]) -> str:
+        return "".join(f"%{byte:02X}" for byte in match.group().encode("utf-8", "replace"))
+
+    return _UNSAFE.sub(escaped, name)

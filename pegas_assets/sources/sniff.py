@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from pegas_assets.text.decoding import looks_binary
+from pegas_assets.text.decoding import decode, looks_binary
 
 _MAGIC: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png", "a PNG image"),
@@ -99,7 +99,7 @@ def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
         kind = declared if declared and not _TEXTUAL.fullmatch(declared) else "application/octet-stream"
         return Sniffed(kind, "a binary file", False)
     by_name = _BY_SUFFIX.get(suffix) or (f"text/x-{CODE_SUFFIXES[suffix]}" if suffix in CODE_SUFFIXES else "")
-    head = body[:4096].lstrip(b"\xef\xbb\xbf")
+    head = _as_utf8(body[:4096])
     # A Markdown file may open with a tag, a program may hold one: there the name knows better.
     if _HTML.match(head) and by_name in ("", "text/html", "application/xml", "text/plain"):
         if by_name == "text/plain" and declared != "text/html":
@@ -133,6 +133,13 @@ def _by_magic(body: bytes) -> Sniffed | None:
         if body[at : at + len(mark)] == mark and (at == 0 or looks_binary(body)) and _sure(mark, body):
             return Sniffed(media_type, name, False)
     return None
+
+
+def _as_utf8(head: bytes) -> bytes:
+    """The first bytes with their mark gone and two-byte encodings undone, so that tags can be seen."""
+    if b"\x00" in head or head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return decode(head).text.encode("utf-8", "replace")
+    return head.removeprefix(b"\xef\xbb\xbf")
 
 
 def _sure(mark: bytes, body: bytes) -> bool:
