@@ -113,7 +113,7 @@ class Block(Frozen):
     start: int
     end: int
     info: str = ""
-    """The language of a code block, else empty."""
+    """The language of a code block; the header row, for what continues a table that was cut; else empty."""
 
 
 class ParsedChunk(Frozen):

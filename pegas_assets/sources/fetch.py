@@ -8,7 +8,7 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
@@ -57,7 +57,7 @@ class Fetched:
     last_modified: str
     fetched_at: datetime
     not_modified: bool = False
-    redirects: tuple[str, ...] = field(default=())
+    redirects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def fetch(
         seen.append(target)
         current = target
     _raise_for_status(fetched, pause)
-    return Fetched(**{**vars(fetched), "redirects": tuple(seen[:-1])})
+    return replace(fetched, redirects=tuple(seen[:-1]))
 
 
 def _tried(

@@ -88,7 +88,7 @@ def _kept(text: str, start: int, end: int) -> Iterator[SourceBlock]:
 
 
 def _joined_lists(text: str, blocks: list[SourceBlock]) -> list[SourceBlock]:
-    """Items on neighbouring lines become one list; one item alone is a paragraph (a dash opens direct speech)."""
+    """Items on neighbouring lines become one list; one item alone is a paragraph, and a dash opens speech."""
     joined: list[SourceBlock] = []
     for block in blocks:
         last = joined[-1] if joined else None
@@ -96,7 +96,7 @@ def _joined_lists(text: str, blocks: list[SourceBlock]) -> list[SourceBlock]:
             last
             and block.kind is BlockKind.LIST is last.kind
             and text.count("\n", last.end, block.start) == 1
-            and _marker(text, last.start) == _marker(text, block.start)
+            and _marker(text, last.start) == _marker(text, block.start) not in ("—", "–")
         ):
             joined[-1] = SourceBlock(BlockKind.LIST, last.start, block.end)
         else:

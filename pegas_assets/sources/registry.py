@@ -94,6 +94,9 @@ def parse(
             "The document is empty: there is nothing to remember.", hint="Give one with words.", item=name or uri
         )
     found = sniff(body, media_type=media_type, name=name)
+    if kind is DocumentKind.MANUAL and found.textual:
+        # What an agent stored as its own words stays word for word, tags and all.
+        found = Sniffed(media_type or "text/markdown", found.name, True)
     reader = READERS.get(found.media_type) or (_text if found.textual else None)
     if reader is None:
         raise _refused(found, name or uri)

@@ -52,6 +52,7 @@ _HTML = re.compile(
     rb"(?:<!doctype\s+html|<(?:html|head|body|title|meta|article|main|div|p|h1|table)[\s>])",
     re.IGNORECASE | re.DOTALL,
 )
+_WHOLE_PAGE = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
 _XML = re.compile(rb"\A\s*<\?xml[\s>]|\A\s*<(?:rss|feed|svg|opml)[\s>]", re.IGNORECASE)
 _TEXTUAL = re.compile(
     r"text/.*|application/(?:(?:[\w.+-]*\+)?(?:json|xml|yaml)|x-yaml|toml|x-ndjson|javascript|x-sh|sql|x-httpd-php)"
@@ -104,6 +105,8 @@ def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
     if _HTML.match(head) and by_name in ("", "text/html", "application/xml", "text/plain"):
         if by_name == "text/plain" and declared != "text/html":
             return Sniffed("text/plain", "a text", True)
+        if declared == "text/markdown" and not _WHOLE_PAGE.search(head):
+            return Sniffed("text/markdown", "a text", True)
         return Sniffed("text/html", "a web page", True)
     if by_name in ("", "text/html", "text/plain", "application/pdf", "application/epub+zip") and _json(head, body):
         return Sniffed("application/json", "JSON", True)

@@ -30,6 +30,9 @@ _DATA = {
     "application/x-yaml": "yaml",
     "application/toml": "toml",
 }
+_HEADLINE = re.compile(r"[^\n]{2,99}[^\s.,;:!?…]")
+"""One short line without an end mark."""
+
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -90,13 +93,16 @@ def read_text(
 
 
 def title_of(text: str, blocks: Sequence[SourceBlock], meta: dict[str, Any], name: str = "") -> str:
-    """The front matter's title, else the first heading of the highest level, else the file's name, else the first line."""
+    """The front matter's title, else the first heading of the highest level, else a headline that opens a plain text,
+    else the file's name, else the first line."""
     if isinstance(title := meta.get("title"), (str, int, float)) and str(title).strip():
         return _short(str(title))
     headings = [block for block in blocks if block.kind is BlockKind.HEADING and block.title]
     if headings:
         highest = min(block.level for block in headings)
         return _short(next(block.title for block in headings if block.level == highest))
+    if len(blocks) > 1 and _HEADLINE.fullmatch(opening := text[blocks[0].start : blocks[0].end].strip()):
+        return _short(plain_inline(opening))
     stem = PurePosixPath(name.replace("\\", "/")).stem
     if stem:
         return _short(stem)

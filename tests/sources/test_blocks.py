@@ -54,8 +54,8 @@ def test_plain_paragraphs_by_blank_lines_by_indent_and_by_long_lines() -> None:
 
 
 def test_plain_lists_are_lists_and_a_dash_alone_is_speech() -> None:
-    text = "Take:\n- bread\n- salt\n\n— Куда? — спросил он.\n"
-    assert [kind for kind, _ in seen(text, plain_blocks(text))] == ["paragraph", "list", "paragraph"]
+    text = "Take:\n- bread\n- salt\n\n— Куда? — спросил он.\n— Туда.\n"
+    assert [kind for kind, _ in seen(text, plain_blocks(text))] == ["paragraph", "list", "paragraph", "paragraph"]
 
 
 def test_markdown_is_recognised_without_a_name() -> None:

@@ -57,6 +57,7 @@ def test_a_rule_at_the_start_is_no_front_matter() -> None:
 def test_the_title_is_the_highest_heading_else_the_name_else_the_first_line() -> None:
     assert parse(b"## Two\n\n# The *Weir*\n\ntext", name="a.md").title == "The Weir"
     assert parse(b"No heading here.", name="dir/weir notes.txt").title == "weir notes"
+    assert parse(b"Weir notes\n\nIt has nine gates.", name="a.txt").title == "Weir notes"
     assert parse("Мост **открыт** в полдень.\nДа.".encode()).title == "Мост открыт в полдень."
 
 
@@ -128,6 +129,7 @@ def test_a_text_that_is_too_long_is_refused() -> None:
         (b"<?xml version='1.0'?><rss/>", "application/rss+xml", "", "application/xml"),
         (b"Larch needs light", "application/octet-stream", "x.bin", "text/plain"),
         (b"a,b", "text/plain", "x.csv", "text/csv"),
+        (b"<p align=center>Weir</p>", "text/markdown", "", "text/markdown"),
         ("привет".encode("utf-16"), "", "", "text/plain"),
         (b"no pdf at all", "application/pdf", "x.pdf", "text/plain"),
     ],
@@ -140,6 +142,8 @@ def test_a_stored_atom_and_a_fetched_page_keep_their_kind() -> None:
     assert parse(b"The weir.", kind=DocumentKind.MANUAL).kind is DocumentKind.MANUAL
     assert parse(b"The weir.", kind=DocumentKind.WEB).kind is DocumentKind.WEB
     assert parse(b"<html><p>The weir.</p></html>", kind=DocumentKind.TEXT).kind is DocumentKind.WEB
+    html = "<html><p>Use this frame.</p></html>"
+    assert parse(html.encode(), kind=DocumentKind.MANUAL, media_type="text/markdown").text == html
 
 
 def test_the_same_bytes_give_the_same_document() -> None:
