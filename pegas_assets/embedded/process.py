@@ -44,6 +44,8 @@ class HostSpec:
     home: Path
     component: str = ""
     """What errors call it; the name when empty."""
+    environment: tuple[tuple[str, str], ...] = ()
+    """Variables that the host gets on top of its starter's."""
 
     @property
     def state_path(self) -> Path:
@@ -288,6 +290,7 @@ def _spawn(spec: HostSpec) -> subprocess.Popen[bytes]:
             stdout=log,
             stderr=log,
             cwd=spec.home,
+            env={**os.environ, **dict(spec.environment)},
             start_new_session=True,
             close_fds=True,
         )

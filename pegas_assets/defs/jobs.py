@@ -1,0 +1,165 @@
+"""The jobs: what a sensor, a schedule, a person or `pegas` may start."""
+
+import dagster as dg
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
+from pydantic import Field
+
+from pegas_assets.defs.checks import drift_checks, soundness_checks
+from pegas_assets.defs.metadata import as_failure
+from pegas_assets.defs.partitions import bucket_key
+from pegas_assets.defs.reprojection import (
+    ASSET_OF_TARGET,
+    drained_materialisations,
+    progress_of_drain,
+    reconciled_metadata,
+)
+from pegas_assets.defs.resources import RuntimeResource
+from pegas_assets.defs.retention import prune_runs
+from pegas_assets.defs.stages import INGEST_STAGES
+from pegas_assets.identity import BUCKETS
+from pegas_assets.projection.drain import drain
+from pegas_assets.projection.reconcile import reconcile
+from pegas_assets.stores.outbox import prune_processed
+from pegas_assets.stores.traces import prune_traces
+
+WORK_TAG = "pegas/work"
+"""What a run is about; `dagster.yaml` limits how many of a kind are in flight."""
+SOURCE_TAG = "pegas/source-key"
+"""The source of an ingest run: no two over one source at once."""
+
+
+def limits(minutes: int, work: str, *, retries: int | None = None) -> dict[str, str]:
+    """Tags of a job. A run whose worker was killed would stay STARTED for ever but for the longest time it may take."""
+    tags = {"dagster/max_runtime": str(minutes * 60), WORK_TAG: work}
+    return tags if retries is None else tags | {"dagster/max_retries": str(retries)}
+
+
+ingest_job = dg.define_asset_job(
+    "ingest_job",
+    selection=dg.AssetSelection.assets(*INGEST_STAGES).without_checks(),
+    tags=limits(240, "ingest", retries=0),
+    description="Documents to atoms for one source: what is pending in it, or the documents that the config names.",
+)
+
+rebuild_job = dg.define_asset_job(
+    "rebuild_job",
+    selection=(
+        dg.AssetSelection.assets(*ASSET_OF_TARGET.values()).without_checks() | dg.AssetSelection.checks(*drift_checks)
+    ),
+    tags=limits(240, "rebuild"),
+    description=(
+        "Both projections made to match PostgreSQL, and compared with it. Over all partitions it is the full rebuild, "
+        "with the stores possibly empty. Killed half-way, it has done what it has done: run it again."
+    ),
+)
+
+drift_job = dg.define_asset_job(
+    "drift_job",
+    selection=dg.AssetSelection.checks(*drift_checks),
+    tags=limits(60, "check"),
+    description="Compares both projections with PostgreSQL and changes nothing.",
+)
+
+soundness_job = dg.define_asset_job(
+    "soundness_job",
+    selection=dg.AssetSelection.checks(*soundness_checks),
+    tags=limits(30, "check"),
+    description="Asks PostgreSQL for what should not be there: dead or old outbox rows, duplicates, lost quotations.",
+)
+
+
+@dg.op(description="Make both projections show what changed; report each bucket that was touched.")
+def drain_outbox(context: dg.OpExecutionContext, runtime: RuntimeResource) -> None:
+    opened = runtime.opened
+    with as_failure():
+        results = drain(
+            opened.database,
+            opened.targets,
+            max_attempts=opened.settings.outbox_max_attempts,
+            wait_s=5.0,
+            progress=progress_of_drain(context.log.info),
+        )
+    for drained in results:
+        for event in drained_materialisations(drained):
+            context.log_event(event)
+    down = [f"{drained.target}: {drained.unavailable}" for drained in results if drained.unavailable]
+    if down:
+        raise dg.Failure(description=" ".join(down), allow_retries=False)
+
+
+@dg.job(
+    tags=limits(120, "drain", retries=0),
+    description="Empties the outbox into both projections, with one materialisation for every bucket it touched.",
+)
+def drain_job() -> None:
+    drain_outbox()
+
+
+class ReprojectConfig(dg.Config):
+    """Which slices of which projections."""
+
+    targets: list[str] = Field(default=list(ASSET_OF_TARGET), description="`vectors`, `graph`, or both.")
+    buckets: list[int] = Field(default=list(range(BUCKETS)), description="Any set of buckets, 0 to 15.")
+
+
+@dg.op(description="Reconcile scattered buckets in one run; report each.")
+def reproject_buckets(context: dg.OpExecutionContext, config: ReprojectConfig, runtime: RuntimeResource) -> None:
+    opened = runtime.opened
+    for target in config.targets:
+        with as_failure():
+            results = reconcile(opened.database, opened.target(target), config.buckets)
+        for result in results:
+            context.log_event(
+                dg.AssetMaterialization(
+                    asset_key=ASSET_OF_TARGET[target],
+                    partition=bucket_key(result.bucket),
+                    metadata=reconciled_metadata(result) | {"by": "reproject"},
+                )
+            )
+
+
+@dg.job(
+    tags=limits(240, "rebuild"),
+    description=(
+        "The redo of any set of buckets, in one run: a partition range holds neighbours only. For runs that were made "
+        "inside the MCP server, and so cannot be re-executed from here."
+    ),
+)
+def reproject_job() -> None:
+    reproject_buckets()
+
+
+@dg.op(description="Remove what has served its time.")
+def prune(context: dg.OpExecutionContext, runtime: RuntimeResource) -> None:
+    opened = runtime.opened
+    settings = opened.settings
+    with opened.database.connection() as connection:
+        rows = prune_processed(connection, settings.outbox_retention_days)
+        traces = prune_traces(connection, settings.trace_retention_days)
+    checks = [key for check in (*drift_checks, *soundness_checks) for key in check.check_keys]
+    pruned = prune_runs(context.instance, settings.run_retention_days, checks, log=context.log.info)
+    context.add_output_metadata(
+        {"outbox rows": rows, "traces": traces, "runs removed": pruned.removed, "runs kept": pruned.kept}
+    )
+
+
+@dg.job(
+    tags=limits(120, "retention"),
+    description=(
+        "Removes old outbox rows that both projections have shown, old traces, and old runs with their events. The run "
+        "of the latest materialisation of each asset and partition stays, or the partition would look missing."
+    ),
+)
+def retention_job() -> None:
+    prune()
+
+
+jobs: list[dg.JobDefinition | UnresolvedAssetJobDefinition] = [
+    ingest_job,
+    drain_job,
+    rebuild_job,
+    reproject_job,
+    drift_job,
+    soundness_job,
+    retention_job,
+]

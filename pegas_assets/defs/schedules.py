@@ -1,0 +1,40 @@
+"""What happens by the clock, in UTC."""
+
+import dagster as dg
+
+from pegas_assets.defs.jobs import drift_job, rebuild_job, retention_job, soundness_job
+from pegas_assets.defs.partitions import buckets
+
+RUNNING = dg.DefaultScheduleStatus.RUNNING
+RANGE_START_TAG = "dagster/asset_partition_range_start"
+RANGE_END_TAG = "dagster/asset_partition_range_end"
+
+
+def all_buckets_tags() -> dict[str, str]:
+    """Tags of one run over every bucket: sixteen runs would be sixteen process starts."""
+    keys = buckets.get_partition_keys()
+    return {RANGE_START_TAG: keys[0], RANGE_END_TAG: keys[-1]}
+
+
+soundness_schedule = dg.ScheduleDefinition(
+    name="soundness_schedule", job=soundness_job, cron_schedule="7 * * * *", default_status=RUNNING
+)
+drift_schedule = dg.ScheduleDefinition(
+    name="drift_schedule", job=drift_job, cron_schedule="15 3 * * *", default_status=RUNNING
+)
+retention_schedule = dg.ScheduleDefinition(
+    name="retention_schedule", job=retention_job, cron_schedule="45 3 * * *", default_status=RUNNING
+)
+
+
+@dg.schedule(
+    job=rebuild_job,
+    cron_schedule="30 4 * * 0",
+    default_status=RUNNING,
+    description="Every Sunday both projections are made to match PostgreSQL as a whole.",
+)
+def rebuild_schedule() -> dg.RunRequest:
+    return dg.RunRequest(tags=all_buckets_tags())
+
+
+schedules = [soundness_schedule, drift_schedule, retention_schedule, rebuild_schedule]
