@@ -64,20 +64,24 @@ class TestEmbedded(GraphContract):
 
 def test_a_property_that_is_no_longer_given_goes(graph: BoltGraphStore, bolt: BoltConnection) -> None:
     graph.upsert_nodes([atom(1, status="candidate", note="to be removed")])
-    graph.upsert_nodes([atom(1, status="verified")])
-    ((held,),) = values(bolt, "MATCH (n:Atom {key: 'atom:1'}) RETURN properties(n)")
-    assert held == {"key": "atom:1", "bucket": bucket_of("atom:1"), "h": "hash of 1", "status": "verified"}
+    graph.upsert_nodes([atom(1, status="verified"), atom(2, **{"odd `name": "x", "match": True})])
+    held = dict(values(bolt, "MATCH (n:Atom) RETURN n.key, properties(n)"))
+    first = {"key": "atom:1", "bucket": bucket_of("atom:1"), "h": "hash of 1", "status": "verified"}
+    second = {"key": "atom:2", "bucket": bucket_of("atom:2"), "h": "hash of 2", "odd `name": "x", "match": True}
+    assert held == {"atom:1": first, "atom:2": second}
 
 
 def test_an_edge_holds_what_was_given_and_no_empty_names(graph: BoltGraphStore, bolt: BoltConnection) -> None:
     graph.upsert_nodes([atom(1), atom(2)])
-    graph.upsert_edges([link(1, 1, 2, note="одно"), link(2, 1, 2, since=3), link(3, 1, 2, **{"odd name": "x"})])
+    graph.upsert_edges(
+        [link(1, 1, 2, note="одно"), link(2, 1, 2, since=3), link(3, 1, 2, **{"odd `name": "x", "end": 1})]
+    )
     held = dict(values(bolt, "MATCH (:Atom {key: 'atom:1'})-[e:RELATES]->() RETURN e.key, properties(e)"))
     common = {"kind": "cause", "confidence": 0.5, "inferred": False}
     assert held == {
         "link:1": {"key": "link:1", "h": "hash of 1", **common, "note": "одно"},
         "link:2": {"key": "link:2", "h": "hash of 2", **common, "since": 3},
-        "link:3": {"key": "link:3", "h": "hash of 3", **common, "odd name": "x"},
+        "link:3": {"key": "link:3", "h": "hash of 3", **common, "odd `name": "x", "end": 1},
     }
 
 
