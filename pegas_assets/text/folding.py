@@ -119,3 +119,12 @@ def _without_marks(text: str) -> str:
 def _plain_letter(match: re.Match[str]) -> str:
     parts = unicodedata.normalize("NFD", match.group())
     return parts if parts[0].isascii() else match.group()
+
+
+def legible(text: str) -> str:
+    """The text without what the eye does not see, letters and case kept: no invisible signs, no stress marks.
+
+    Apostrophes and hyphens are of one kind each.
+    """
+    keep = {key: value for key, value in _BEFORE.items() if key != ord("№")}
+    return _STRESS.sub("", unicodedata.normalize("NFC", text).translate(keep))

@@ -1,0 +1,1 @@
+"""When two statements say the same: a pure rule, and how a batch of new atoms is settled by it."""
