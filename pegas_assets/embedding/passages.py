@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pegas_assets.embedding.base import Embedder
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import psycopg
+
+from pegas_assets.embedding.base import Embedder, Vector, Vectors
+from pegas_assets.embedding.cache import embed_passages_cached, stored_vectors, text_key
 
 WHOLE = ("text", "code", "table")
 """Atom types that are found by their whole content; the others by their claim."""
@@ -44,3 +51,41 @@ def fitted(embedder: Embedder, passage: str) -> str:
     while embedder.count_tokens(cut) > limit:
         cut = cut[: max(1, len(cut) * 3 // 4)]
     return cut
+
+
+def embed_fitted(connection: psycopg.Connection[Any], embedder: Embedder, passages: Sequence[str]) -> Vectors:
+    """Vectors of passages, in order, from PostgreSQL or the model; a passage that is too long is cut first.
+
+    What is kept under a whole passage fits, so tokens are counted for the others only: counting costs more than all else
+    in a rebuild. Call it with no transaction open.
+
+    Raises:
+        BadEmbedding: as `Embedder.embed_passages`.
+    """
+    found = stored_fitted(connection, embedder, passages)
+    missing = [place for place, vector in enumerate(found) if vector is None]
+    if missing:
+        made = embed_passages_cached(connection, embedder, [fitted(embedder, passages[place]) for place in missing])
+        for place, vector in zip(missing, made, strict=True):
+            found[place] = vector
+    known = [vector for vector in found if vector is not None]
+    return np.stack(known) if known else np.empty((0, embedder.fingerprint.dimension), dtype=np.float32)
+
+
+def stored_fitted(
+    connection: psycopg.Connection[Any], embedder: Embedder, passages: Sequence[str]
+) -> list[Vector | None]:
+    """The vectors of passages that PostgreSQL keeps, in order; None where it keeps none."""
+    keys = [text_key(passage) for passage in passages]
+    kept = stored_vectors(connection, embedder.fingerprint, keys)
+    found: list[Vector | None] = [kept.get(key) for key in keys]
+    cut = {
+        place: text_key(shorter)
+        for place, passage in enumerate(passages)
+        if found[place] is None and (shorter := fitted(embedder, passage)) != passage
+    }
+    if cut:
+        kept = stored_vectors(connection, embedder.fingerprint, list(cut.values()))
+        for place, key in cut.items():
+            found[place] = kept.get(key)
+    return found

@@ -10,8 +10,7 @@ import numpy as np
 from pegas_assets.dedup.rule import compare
 from pegas_assets.dedup.statement import Statement, VerdictKind
 from pegas_assets.embedding.base import Vector
-from pegas_assets.embedding.cache import embed_passages_cached, stored_vectors, text_key
-from pegas_assets.embedding.passages import fitted, passage_of
+from pegas_assets.embedding.passages import embed_fitted, passage_of, stored_fitted
 from pegas_assets.embedding.profile import Profile
 from pegas_assets.errors import EngineUnavailable
 from pegas_assets.pipeline.parts import IngestParts
@@ -64,9 +63,8 @@ def look_around(parts: IngestParts, proposals: Sequence[Proposal]) -> Surroundin
         EngineUnavailable: PostgreSQL or the embedding model does not answer.
     """
     database, embedder = parts.database, parts.embedder
-    passages = [fitted(embedder, _passage(proposal.atom)) for proposal in proposals]
     with database.connection() as connection:
-        vectors = list(embed_passages_cached(connection, embedder, passages))
+        vectors = list(embed_fitted(connection, embedder, [_passage(proposal.atom) for proposal in proposals]))
     with database.connection() as connection:
         around = Surroundings(vectors, [[] for _ in proposals], newest=newest_atom_id(connection))
         if parts.profile is None:
@@ -115,12 +113,11 @@ def _passage(atom: NewAtom | AtomStatement) -> str:
 
 def _remember(parts: IngestParts, connection: Connection, around: Surroundings, rows: Sequence[AtomStatement]) -> None:
     """Keep statements with their vectors; an atom without one is left to the next reconcile."""
-    keys = {row.id: text_key(fitted(parts.embedder, _passage(row))) for row in rows if row.id not in around.known}
-    vectors = stored_vectors(connection, parts.embedder.fingerprint, list(keys.values()))
-    for row in rows:
-        key = keys.get(row.id)
-        if key in vectors:
-            around.known[row.id] = (row, vectors[key])
+    unknown = [row for row in rows if row.id not in around.known]
+    vectors = stored_fitted(connection, parts.embedder, [_passage(row) for row in unknown])
+    for row, vector in zip(unknown, vectors, strict=True):
+        if vector is not None:
+            around.known[row.id] = (row, vector)
 
 
 def _add_nearest(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pegas_assets.errors import InvalidInput, Refused
 from pegas_assets.model import DocumentKind, DocumentStatus
 from pegas_assets.pipeline.report import Progress, StageReport
 from pegas_assets.pipeline.work import each_document
@@ -27,14 +28,7 @@ def fetch_pending(
     with database.connection() as connection:
         ids = documents.pending_ids(connection, source, ["accepted", "fetching"], only)
 
-    options = FetchOptions(
-        timeout_s=settings.fetch_timeout_s,
-        max_bytes=settings.fetch_max_bytes,
-        max_redirects=settings.fetch_max_redirects,
-        attempts=settings.fetch_attempts,
-        allow_hosts=settings.fetch_allow_hosts,
-        proxy_url=settings.proxy_url,
-    )
+    options = FetchOptions.from_settings(settings)
 
     def wanted(document: PendingDocument) -> bool:
         if document.status not in (DocumentStatus.ACCEPTED, DocumentStatus.FETCHING):
@@ -47,12 +41,16 @@ def fetch_pending(
     def work(document: PendingDocument) -> None:
         with database.connection() as connection:
             documents.set_status(connection, document.id, DocumentStatus.FETCHING)
-        page = fetch(
-            document.uri,
-            options=options,
-            etag=document.etag if document.has_body else "",
-            last_modified=document.last_modified if document.has_body else "",
-        )
+        try:
+            page = fetch(
+                document.uri,
+                options=options,
+                etag=document.etag if document.has_body else "",
+                last_modified=document.last_modified if document.has_body else "",
+            )
+        except InvalidInput as error:
+            # An address that may not be fetched, found out by its name or after a redirect.
+            raise Refused(error.message, hint=error.hint, item=document.uri, code=error.code) from None
         with database.connection() as connection:
             body = (
                 None

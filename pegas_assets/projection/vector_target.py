@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from pegas_assets.embedding.base import Embedder
 from pegas_assets.embedding.bm25 import RULE, encode_document
-from pegas_assets.embedding.cache import embed_passages_cached
-from pegas_assets.embedding.passages import fitted, lexical_text, passage_of
+from pegas_assets.embedding.passages import embed_fitted, lexical_text, passage_of
 from pegas_assets.projection.targets import VECTORS, Applied, Drift, Reconciled, ids_of, sorted_out
 from pegas_assets.stores.collections import require_collection
 from pegas_assets.stores.locks import LockClass
@@ -99,9 +98,9 @@ class VectorTarget:
     def _write(self, rows: Sequence[VectorRow]) -> None:
         if not rows:
             return
-        passages = [fitted(self._embedder, passage_of(row.type, row.claim, row.content, row.context)) for row in rows]
+        passages = [passage_of(row.type, row.claim, row.content, row.context) for row in rows]
         with self._database.connection() as connection:
-            dense = embed_passages_cached(connection, self._embedder, passages)
+            dense = embed_fitted(connection, self._embedder, passages)
         self._vectors.upsert(
             self.collection(),
             [

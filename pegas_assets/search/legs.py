@@ -10,8 +10,7 @@ import numpy as np
 
 from pegas_assets.embedding.base import Vector
 from pegas_assets.embedding.bm25 import encode_document, encode_query
-from pegas_assets.embedding.cache import stored_vectors, text_key
-from pegas_assets.embedding.passages import fitted, lexical_text, passage_of
+from pegas_assets.embedding.passages import lexical_text, passage_of, stored_fitted
 from pegas_assets.errors import PegasError
 from pegas_assets.model import Degraded
 from pegas_assets.search.engines import SearchEngines
@@ -109,13 +108,14 @@ def _add_pending(
     _add_lexical(found, query, texts)
     if query_vector is None:
         return
-    embedder = engines.embedder()
-    keys = {
-        f"atom:{row.id}": text_key(fitted(embedder, passage_of(row.type, row.claim, row.content, row.context)))
-        for row in current.values()
-    }
-    vectors = stored_vectors(connection, embedder.fingerprint, list(keys.values()))
-    scored = [(key, float(np.dot(vectors[hash_], query_vector))) for key, hash_ in keys.items() if hash_ in vectors]
+    rows = list(current.values())
+    passages = [passage_of(row.type, row.claim, row.content, row.context) for row in rows]
+    vectors = stored_fitted(connection, engines.embedder(), passages)
+    scored = [
+        (f"atom:{row.id}", float(np.dot(vector, query_vector)))
+        for row, vector in zip(rows, vectors, strict=True)
+        if vector is not None
+    ]
     found.dense = sorted([*found.dense, *scored], key=lambda pair: (-pair[1], pair[0]))
 
 

@@ -294,7 +294,13 @@ def finish(connection: Connection, document_id: int) -> None:
 
 
 def refuse(connection: Connection, document_id: int, status: DocumentStatus, reason: str, code: str) -> None:
-    """Refuse a document: the row, status and reason stay; no bytes, chunk or atom of this reading do."""
+    """Refuse a document: the row, status and reason stay; no bytes, chunk or atom.
+
+    One that was read before keeps what is known from that reading, with the reason why the newer one was not taken.
+    """
+    if has_chunks(connection, document_id):
+        _keep_reading(connection, document_id, reason, code)
+        return
     connection.execute("DELETE FROM pm_document_body WHERE doc_id = %s", [document_id])
     connection.execute(
         "UPDATE pm_document SET status = %s, error = %s, error_code = %s, updated_at = now() WHERE id = %s",
@@ -303,16 +309,41 @@ def refuse(connection: Connection, document_id: int, status: DocumentStatus, rea
 
 
 def fail(connection: Connection, document_id: int, reason: str, code: str, *, retry_in_s: float | None) -> None:
-    """Note a failure: tried again after `retry_in_s`, or failed for good where that is None."""
+    """Note a failure: tried again after `retry_in_s`; failed for good where that is None or tries are used up.
+
+    A document that was read before goes back to done in that case, with the reason.
+    """
+    row = connection.execute(
+        "SELECT attempts >= %s FROM pm_document WHERE id = %s", [MAX_ATTEMPTS, document_id]
+    ).fetchone()
+    if retry_in_s is not None and row is not None and not row[0]:
+        connection.execute(
+            "UPDATE pm_document SET error = %s, error_code = %s, updated_at = now(), "
+            "next_attempt_at = now() + make_interval(secs => %s) WHERE id = %s",
+            [clean_text(reason), code, retry_in_s, document_id],
+        )
+    elif all_distilled(connection, document_id):
+        _keep_reading(connection, document_id, reason, code)
+    else:
+        connection.execute(
+            "UPDATE pm_document SET status = 'failed', error = %s, error_code = %s, updated_at = now() WHERE id = %s",
+            [clean_text(reason), code, document_id],
+        )
+
+
+def _keep_reading(connection: Connection, document_id: int, reason: str, code: str) -> None:
     connection.execute(
-        """
-        UPDATE pm_document SET error = %s, error_code = %s, updated_at = now(),
-               status = CASE WHEN %s::float8 IS NULL OR attempts >= %s THEN 'failed' ELSE status END,
-               next_attempt_at = now() + make_interval(secs => coalesce(%s, 0))
-        WHERE id = %s
-        """,
-        [clean_text(reason), code, retry_in_s, MAX_ATTEMPTS, retry_in_s, document_id],
+        "UPDATE pm_document SET status = 'done', error = %s, error_code = %s, updated_at = now() WHERE id = %s",
+        [clean_text(reason), code, document_id],
     )
+
+
+def all_distilled(connection: Connection, document_id: int) -> bool:
+    """Whether a document has chunks and a distiller has read them all."""
+    row = connection.execute(
+        "SELECT count(*) > 0 AND count(*) = count(distilled_by) FROM pm_chunk WHERE doc_id = %s", [document_id]
+    ).fetchone()
+    return bool(row and row[0])
 
 
 def open_sources(connection: Connection) -> list[tuple[str, int, int]]:
