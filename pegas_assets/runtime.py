@@ -103,7 +103,7 @@ class Runtime:
             distiller=self.distiller,
             profile=self.profile,
             vectors=lambda: self.vectors,
-            collection=lambda: self.vector_target.collection(),
+            collection=lambda: self.vector_target.ready_collection(),
             relieve=self.relieve,
         )
 
@@ -124,7 +124,7 @@ class Runtime:
             vectors=lambda: self.vectors,
             graph=lambda: self.graph,
             embedder=lambda: self.embedder,
-            collection=lambda: self.vector_target.collection(),
+            collection=lambda: self.vector_target.ready_collection(),
             profile=lambda: self.profile,
         )
 

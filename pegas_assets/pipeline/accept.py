@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 
 from pegas_assets.errors import InvalidInput, PegasError
@@ -12,7 +12,7 @@ from pegas_assets.model import DocumentKind, DocumentStatus
 from pegas_assets.settings import Settings
 from pegas_assets.sources import addresses, files, partition
 from pegas_assets.stores import documents
-from pegas_assets.stores.documents import Body, NewDocument
+from pegas_assets.stores.documents import Body, Known, NewDocument
 from pegas_assets.stores.operations import Item, add_items, open_operation
 from pegas_assets.stores.postgres import Connection, Database
 from pegas_assets.text.cleaning import clean_text
@@ -72,10 +72,9 @@ def accept_text(
 
     def work(connection: Connection) -> Acceptance:
         operation = open_operation(connection, "ingest", client)
-        item = _accept_body(connection, new, title or _opening(cleaned))
+        (item,) = _accept_batch(connection, operation, [new])
         if stated is not None and item.document_id is not None:
             documents.add_stated_atom(connection, item.document_id, stated)
-        add_items(connection, operation, [item])
         return Acceptance(operation, (item,), (source,))
 
     return database.transaction(work)
@@ -185,29 +184,56 @@ def accept_urls(
 
 
 def _accept_batch(connection: Connection, operation: str, batch: Sequence[NewDocument | Item]) -> list[Item]:
-    items = [new if isinstance(new, Item) else _accept_body(connection, new, new.uri) for new in batch]
+    """Take documents that came with bytes: those of a known address replace what was there, known bytes only gain an
+    address, and the rest is written in one go."""
+    new = [item for item in batch if isinstance(item, NewDocument)]
+    hashes = {id(item): sha256(item.body.bytes).digest() for item in new if item.body is not None}
+    addresses_known = documents.known_addresses(connection, [item.uri for item in new if item.uri])
+    bytes_known = documents.known_bytes(connection, list(hashes.values()))
+    items: list[Item] = []
+    fresh: dict[int, NewDocument] = {}
+    first_of: dict[bytes, int] = {}
+    for place, item in enumerate(batch):
+        if isinstance(item, Item):
+            items.append(item)
+            continue
+        digest = hashes[id(item)]
+        name = item.uri or item.title
+        known = addresses_known.get(item.uri) if item.uri else None
+        if known is not None:
+            items.append(_accept_again(connection, item, known, digest, name))
+        elif digest in bytes_known:
+            items.append(_duplicate(name, bytes_known[digest]))
+            if item.uri:
+                documents.add_uri(connection, bytes_known[digest], item.uri)
+        else:
+            # Twice in one batch: the second waits for the first one's number.
+            items.append(Item(name, None, "duplicate" if digest in first_of else None))
+            first_of.setdefault(digest, place)
+            if first_of[digest] == place:
+                fresh[place] = item
+    ids = dict(zip(fresh, documents.insert_documents(connection, list(fresh.values())), strict=True))
+    for place, item in enumerate(batch):
+        if place in ids:
+            items[place] = Item(items[place].item, ids[place])
+        elif isinstance(item, NewDocument) and items[place].document_id is None:
+            items[place] = _duplicate(items[place].item, ids[first_of[hashes[id(item)]]])
+            if item.uri:
+                documents.add_uri(connection, ids[first_of[hashes[id(item)]]], item.uri)
     add_items(connection, operation, items)
     return items
 
 
-def _accept_body(connection: Connection, new: NewDocument, item: str) -> Item:
-    """Take bytes: those of a known address replace what was there, known bytes only gain an address."""
-    assert new.body is not None
-    if new.uri:
-        known = documents.find_by_uri(connection, new.uri, new.body.bytes)
-        if known is not None:
-            settled = known.status in (DocumentStatus.ACCEPTED, DocumentStatus.PARSED, DocumentStatus.DONE)
-            if known.same_bytes and settled:
-                outcome = "unchanged" if known.status is DocumentStatus.DONE else None
-                return Item(item, known.document_id, outcome, "It is known and has not changed." if outcome else "")
-            documents.reopen(connection, known.document_id, new.body)
-            return Item(item, known.document_id)
-    same = documents.find_by_bytes(connection, new.body.bytes)
-    if same is not None:
-        if new.uri:
-            documents.add_uri(connection, same.document_id, new.uri)
-        return Item(item, same.document_id, "duplicate", f"The same bytes are already document {same.document_id}.")
-    return Item(item, documents.insert_document(connection, new))
+def _accept_again(connection: Connection, new: NewDocument, known: Known, digest: bytes, item: str) -> Item:
+    if known.sha256 == digest and known.status is DocumentStatus.DONE:
+        return Item(item, known.document_id, "unchanged", "It is known and has not changed.")
+    if known.sha256 != digest or known.status not in documents.OPEN:
+        documents.reopen(connection, known.document_id, new.body)
+    return Item(item, known.document_id)
+
+
+def _duplicate(item: str, document_id: int) -> Item:
+    return Item(item, document_id, "duplicate", f"The same bytes are already document {document_id}.")
 
 
 def _accept_url(connection: Connection, url: str, source: str, *, refresh: bool) -> Item:
@@ -217,8 +243,7 @@ def _accept_url(connection: Connection, url: str, source: str, *, refresh: bool)
         return Item(url, documents.insert_document(connection, new))
     if known.status in documents.OPEN:
         return Item(url, known.document_id)
-    fresh = known.fetched_at is not None and known.fetched_at > datetime.now(UTC) - timedelta(days=36500)
-    if known.status is DocumentStatus.DONE and fresh and not refresh:
+    if known.status is DocumentStatus.DONE and known.fetched_at is not None and not refresh:
         return Item(url, known.document_id, "unchanged", "It is known; ask with refresh to fetch it again.")
     documents.reopen(connection, known.document_id)
     documents.ask_to_fetch(connection, known.document_id)

@@ -12,7 +12,7 @@ from pegas_assets.dedup.statement import Statement, VerdictKind
 from pegas_assets.embedding.base import Vector
 from pegas_assets.embedding.passages import embed_fitted, passage_of, stored_fitted
 from pegas_assets.embedding.profile import Profile
-from pegas_assets.errors import EngineUnavailable
+from pegas_assets.errors import EngineUnavailable, NotFound
 from pegas_assets.pipeline.parts import IngestParts
 from pegas_assets.stores.atoms import (
     AtomStatement,
@@ -82,7 +82,7 @@ def look_around(parts: IngestParts, proposals: Sequence[Proposal]) -> Surroundin
                 )
                 around.near[place] = [int(key.removeprefix("atom:")) for key, _ in hits.dense]
             found = statements(connection, sorted({id_ for near in around.near for id_ in near}))
-        except EngineUnavailable as error:
+        except (EngineUnavailable, NotFound) as error:
             around.degraded = error.message
             found = _by_trigram(connection, proposals, places, around)
         found |= {row.id: row for row in unprojected_statements(connection, MEANT, UNPROJECTED_LIMIT)}

@@ -41,6 +41,7 @@ class VectorTarget:
         self._role = role
         self._fingerprint = collection_fingerprint(embedder)
         self._collection: str | None = None
+        self._ready = False
 
     def collection(self) -> str:
         """The name of the collection that serves.
@@ -54,6 +55,13 @@ class VectorTarget:
                     connection, self._role, self._fingerprint, self._embedder.fingerprint.dimension
                 ).name
         return self._collection
+
+    def ready_collection(self) -> str:
+        """The name of the collection that serves, made where a new base has none yet."""
+        if not self._ready:
+            self.prepare()
+            self._ready = True
+        return self.collection()
 
     def prepare(self) -> None:
         self._vectors.ensure_collection(self.collection(), self._embedder.fingerprint.dimension, self._fingerprint)

@@ -44,7 +44,13 @@ def search(engines: SearchEngines, request: SearchRequest) -> SearchResult:
         )
         fused = _with_neighbours(fused, near)
         ids = [int(hit.key.removeprefix("atom:")) for hit in fused if hit.key.startswith("atom:")]
-        rows = {key: row for key, row in atom_rows(connection, ids, request.as_of).items() if _passes(row, request)}
+        rows = {
+            key: row
+            for key, row in atom_rows(
+                connection, ids, request.as_of, sources=request.sources, documents=request.documents
+            ).items()
+            if _passes(row, request)
+        }
         groups = _grouped(fused, rows, found, request)
         shown = groups[request.offset : wanted]
         contested = [row.id for row in rows.values() if row.status is AtomStatus.CONTESTED]
@@ -94,8 +100,8 @@ def _passes(row: AtomHitRow, request: SearchRequest) -> bool:
         and (request.min_confidence is None or row.confidence >= request.min_confidence)
         and (request.since is None or row.created_at >= request.since)
         and (request.until is None or row.created_at <= request.until)
-        and (not request.sources or any(citation.source in request.sources for citation in row.citations))
-        and (not request.documents or any(citation.document_id in request.documents for citation in row.citations))
+        and (not request.sources or not set(request.sources).isdisjoint(row.sources))
+        and (not request.documents or not set(request.documents).isdisjoint(row.documents))
     )
 
 

@@ -50,11 +50,11 @@ class NewDocument:
 
 @dataclass(frozen=True)
 class Known:
-    """A document that is there already."""
+    """A document that is there already. `sha256` is of its bytes, empty where it has none."""
 
     document_id: int
     status: DocumentStatus
-    same_bytes: bool
+    sha256: bytes
     fetched_at: datetime | None
 
 
@@ -88,24 +88,51 @@ class StatedAtom:
 
 def insert_document(connection: Connection, new: NewDocument) -> int:
     """Write a document with its address and bytes; returns its id."""
-    row = connection.execute(
-        """
-        INSERT INTO pm_document (kind, source, uri, title, status, error, error_code, meta, authority)
-        VALUES (%s, %s, nullif(%s, ''), nullif(%s, ''), %s, nullif(%s, ''), nullif(%s, ''), %s, coalesce(%s, 0.5))
-        RETURNING id
-        """,
+    return insert_documents(connection, [new])[0]
+
+
+def insert_documents(connection: Connection, new: Sequence[NewDocument]) -> list[int]:
+    """Write documents with their addresses and bytes, in one go; returns their ids, in order."""
+    ids = [
+        row[0]
+        for row in connection.execute(
+            "SELECT nextval('pm_document_id_seq') FROM generate_series(1, %s)", [len(new)]
+        ).fetchall()
+    ]
+    with connection.cursor() as cursor:
+        with cursor.copy(
+            "COPY pm_document (id, kind, source, uri, title, status, error, error_code, meta, authority) FROM STDIN"
+        ) as copy:
+            for document_id, item in zip(ids, new, strict=True):
+                copy.write_row(
+                    (
+                        document_id,
+                        item.kind,
+                        item.source,
+                        clean_text(item.uri) or None,
+                        clean_text(item.title) or None,
+                        item.status,
+                        clean_text(item.error) or None,
+                        item.error_code or None,
+                        json.dumps(clean_json(item.meta or {})),
+                        0.5 if item.authority is None else item.authority,
+                    )
+                )
+        with cursor.copy("COPY pm_document_body (doc_id, media_type, name, charset, bytes) FROM STDIN") as copy:
+            for document_id, item in zip(ids, new, strict=True):
+                if item.body is not None:
+                    body = item.body
+                    named = (clean_text(body.media_type), clean_text(body.name), clean_text(body.charset))
+                    copy.write_row((document_id, *named, body.bytes))
+    connection.execute(
+        "INSERT INTO pm_document_uri (doc_id, uri) SELECT * FROM unnest(%s::bigint[], %s::text[]) "
+        "ON CONFLICT (uri_hash) DO NOTHING",
         [
-            new.kind, new.source, clean_text(new.uri), clean_text(new.title), new.status, clean_text(new.error),
-            new.error_code, json.dumps(clean_json(new.meta or {})), new.authority,
+            [document_id for document_id, item in zip(ids, new, strict=True) if item.uri],
+            [clean_text(item.uri) for item in new if item.uri],
         ],
-    ).fetchone()  # fmt: skip
-    assert row is not None
-    document_id = int(row[0])
-    if new.uri:
-        add_uri(connection, document_id, new.uri)
-    if new.body is not None:
-        put_body(connection, document_id, new.body)
-    return document_id
+    )
+    return ids
 
 
 def add_uri(connection: Connection, document_id: int, uri: str) -> None:
@@ -128,33 +155,38 @@ def put_body(connection: Connection, document_id: int, body: Body) -> None:
     )
 
 
-def find_by_uri(connection: Connection, uri: str, body: bytes | None = None) -> Known | None:
-    """The document that has this address, and whether its bytes are these."""
-    row = connection.execute(
+def find_by_uri(connection: Connection, uri: str) -> Known | None:
+    """The document that has this address."""
+    return known_addresses(connection, [uri]).get(uri)
+
+
+def known_addresses(connection: Connection, uris: Sequence[str]) -> dict[str, Known]:
+    """The documents that have these addresses, by address as it was asked for."""
+    rows = connection.execute(
         """
-        SELECT document.id, document.status, coalesce(body.sha256 = sha256(%s::bytea), false), document.fetched_at
-        FROM pm_document_uri AS address
+        SELECT asked.uri, document.id, document.status, coalesce(body.sha256, ''), document.fetched_at
+        FROM unnest(%s::text[], %s::text[]) AS asked (uri, cleaned)
+        JOIN pm_document_uri AS address ON address.uri_hash = pm_sha256(asked.cleaned)
         JOIN pm_document AS document ON document.id = address.doc_id
         LEFT JOIN pm_document_body AS body ON body.doc_id = document.id
-        WHERE address.uri_hash = pm_sha256(%s)
         """,
-        [body, clean_text(uri)],
-    ).fetchone()
-    return Known(row[0], DocumentStatus(row[1]), row[2], row[3]) if row else None
+        [[clean_text(uri) for uri in uris], [clean_text(uri) for uri in uris]],
+    ).fetchall()
+    return {row[0]: Known(row[1], DocumentStatus(row[2]), bytes(row[3]), row[4]) for row in rows}
 
 
-def find_by_bytes(connection: Connection, body: bytes) -> Known | None:
-    """The oldest document with these very bytes."""
-    row = connection.execute(
+def known_bytes(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, int]:
+    """The oldest document with each of these SHA-256 of bytes, of those that are or will be done."""
+    rows = connection.execute(
         """
-        SELECT document.id, document.status, true, document.fetched_at
+        SELECT body.sha256, min(document.id)
         FROM pm_document_body AS body JOIN pm_document AS document ON document.id = body.doc_id
-        WHERE body.sha256 = sha256(%s::bytea) AND document.status IN ('accepted', 'fetching', 'parsed', 'done')
-        ORDER BY document.id LIMIT 1
+        WHERE body.sha256 = ANY(%s) AND document.status IN ('accepted', 'fetching', 'parsed', 'done')
+        GROUP BY body.sha256
         """,
-        [body],
-    ).fetchone()
-    return Known(row[0], DocumentStatus(row[1]), row[2], row[3]) if row else None
+        [list(hashes)],
+    ).fetchall()
+    return {bytes(row[0]): row[1] for row in rows}
 
 
 def find_by_content(connection: Connection, content_hash: str, except_id: int) -> int | None:

@@ -31,6 +31,9 @@ class AtomHitRow:
     created_at: datetime
     citations: tuple[Citation, ...]
     citation_count: int
+    sources: tuple[str, ...]
+    documents: tuple[int, ...]
+    """Of all its citations, shown or not."""
     text_atom_ids: tuple[int, ...]
     """The text atoms of the chunks that this atom was taken from: how search tells that two hits are one passage."""
     projected: bool
@@ -48,26 +51,40 @@ class ChunkHitRow:
     created_at: datetime
 
 
-def atom_rows(connection: Connection, ids: Sequence[int], as_of: datetime | None = None) -> dict[int, AtomHitRow]:
-    """Atoms by id, each with its first living citations; with `as_of`, status and confidence as they were then."""
+def atom_rows(
+    connection: Connection,
+    ids: Sequence[int],
+    as_of: datetime | None = None,
+    *,
+    sources: Sequence[str] = (),
+    documents: Sequence[int] = (),
+) -> dict[int, AtomHitRow]:
+    """Atoms by id, each with its first living citations, those from `sources` and `documents` before others.
+
+    With `as_of`, status and confidence as they were then.
+    """
     rows = connection.execute(
         """
         SELECT atom.id, atom.type, coalesce(atom.claim, ''), atom.content, atom.context, atom.language,
                coalesce(past.status, atom.status), coalesce(past.reason, atom.status_reason),
                coalesce(past.confidence, atom.confidence), atom.created_at,
-               coalesce(cited.citations, '[]'), coalesce(cited.total, 0), coalesce(cited.text_atoms, '{}'),
+               coalesce(cited.citations, '[]'), coalesce(cited.total, 0), coalesce(cited.sources, '{}'),
+               coalesce(cited.documents, '{}'), coalesce(cited.text_atoms, '{}'),
                NOT EXISTS (SELECT FROM pm_outbox WHERE entity_key = 'atom:' || atom.id AND vector_state <> 'done')
         FROM pm_atom AS atom
         LEFT JOIN LATERAL (
             SELECT jsonb_agg(jsonb_build_array(shown.doc_id, shown.title, shown.uri, shown.source, shown.locator,
-                                               shown.quoted_text, shown.chunk_id) ORDER BY shown.id)
+                                               shown.quoted_text, shown.chunk_id) ORDER BY shown.place)
                        FILTER (WHERE shown.place <= %(shown)s) AS citations,
                    count(*) AS total,
+                   array_agg(DISTINCT shown.source) AS sources,
+                   array_agg(DISTINCT shown.doc_id) AS documents,
                    array_agg(DISTINCT shown.text_atom_id) FILTER (WHERE shown.text_atom_id IS NOT NULL) AS text_atoms
             FROM (
                 SELECT citation.id, citation.doc_id, citation.locator, citation.quoted_text, citation.chunk_id,
                        coalesce(document.title, '') AS title, coalesce(document.uri, '') AS uri, document.source,
-                       chunk.text_atom_id, row_number() OVER (ORDER BY citation.id) AS place
+                       chunk.text_atom_id, row_number() OVER (ORDER BY document.source = ANY(%(sources)s) DESC,
+                                                   document.id = ANY(%(documents)s) DESC, citation.id) AS place
                 FROM pm_citation AS citation
                 JOIN pm_document AS document ON document.id = citation.doc_id
                 LEFT JOIN pm_chunk AS chunk ON chunk.id = citation.chunk_id
@@ -80,7 +97,13 @@ def atom_rows(connection: Connection, ids: Sequence[int], as_of: datetime | None
         ) AS past ON %(as_of)s::timestamptz IS NOT NULL
         WHERE atom.id = ANY(%(ids)s) AND (%(as_of)s::timestamptz IS NULL OR atom.created_at <= %(as_of)s::timestamptz)
         """,
-        {"ids": list(ids), "shown": CITATIONS_SHOWN, "as_of": as_of},
+        {
+            "ids": list(ids),
+            "shown": CITATIONS_SHOWN,
+            "as_of": as_of,
+            "sources": list(sources),
+            "documents": list(documents),
+        },
     ).fetchall()
     return {
         row[0]: AtomHitRow(
@@ -107,8 +130,10 @@ def atom_rows(connection: Connection, ids: Sequence[int], as_of: datetime | None
                 for document_id, title, uri, source, locator, quotation, chunk_id in row[10]
             ),
             citation_count=row[11],
-            text_atom_ids=tuple(row[12]),
-            projected=row[13],
+            sources=tuple(row[12]),
+            documents=tuple(row[13]),
+            text_atom_ids=tuple(row[14]),
+            projected=row[15],
         )
         for row in rows
     }
