@@ -6,6 +6,7 @@ two writers collide, and they do not retry a race on a unique key.
 
 from __future__ import annotations
 
+import logging
 import random
 import threading
 import time
@@ -24,12 +25,15 @@ T = TypeVar("T")
 COMPONENT = "graph"
 _SCHEMES = ("bolt://", "bolt+s://", "bolt+ssc://", "neo4j://", "neo4j+s://", "neo4j+ssc://")
 _CONNECT_S = 2.0
-_ACQUIRE_S = 4.0
+_ACQUIRE_S = 3.0
 _FIRST_DELAY_S = 0.005
 _LONGEST_DELAY_S = 0.25
 _RACE = "Neo.ClientError.Schema.ConstraintValidationFailed"
 _GONE = ("Neo.ClientError.Database.DatabaseNotFound", "Neo.ClientError.Security.Unauthorized")
 """What a server says that was made anew under the same address: its database and password may be others."""
+
+
+_SILENT = logging.NullHandler()
 
 
 class BoltEndpoint(Protocol):
@@ -73,9 +77,12 @@ class BoltConnection:
         self.generation = 0
         """How often a server was connected to: what was learnt of an earlier one may no longer hold."""
 
-    def read(self, work: Callable[[neo4j.Transaction], T]) -> T:
-        """Run `work` in a transaction that reads. It may be run again, so it must have no effect of its own."""
-        return self._attempt(lambda opened: self._in_transaction(opened, work, "READ"))
+    def read(self, work: Callable[[neo4j.Transaction], T], timeout_s: float | None = None) -> T:
+        """Run `work` in a transaction that reads. It may be run again, so it must have no effect of its own.
+
+        No answer is awaited for longer than `timeout_s`, or what the connection has as its own.
+        """
+        return self._attempt(lambda opened: self._in_transaction(opened, work, "READ", timeout_s))
 
     def write(self, work: Callable[[neo4j.Transaction], T]) -> T:
         """Run `work` in a transaction and commit it. It may be run again, also after a commit that was not confirmed.
@@ -129,7 +136,7 @@ class BoltConnection:
                 if error.is_retryable() or error.code == _RACE:
                     if time.monotonic() > deadline:
                         raise self._unavailable(
-                            error, "other writers of the same nodes never let it through"
+                            error, opened, "has other writers of the same nodes, which never let this one through"
                         ) from error
                     # Apart by chance, or two that collided collide again.
                     time.sleep(delay * (0.5 + random.random()))
@@ -138,18 +145,26 @@ class BoltConnection:
                 if error.code not in _GONE:
                     raise _refused(error) from error
                 lost = error
-            if reconnected or (opened is None and self.generation == 0):
-                raise self._unavailable(lost, "does not answer") from lost
-            reconnected = True
             self._discard(opened)
+            # Where connecting failed the address was asked for just now, and a server that hangs hangs again.
+            if reconnected or opened is None or _timed_out(lost):
+                raise self._unavailable(lost, opened, "does not answer") from lost
+            reconnected = True
 
-    def _in_transaction(self, opened: _Open, work: Callable[[neo4j.Transaction], T], access: str) -> T:
+    def _in_transaction(
+        self,
+        opened: _Open,
+        work: Callable[[neo4j.Transaction], T],
+        access: str,
+        timeout_s: float | None = None,
+    ) -> T:
+        timeout_s = timeout_s or self._query_timeout_s
         with (
             opened.driver.session(database=opened.endpoint.database, default_access_mode=access) as session,
-            session.begin_transaction(timeout=self._query_timeout_s) as transaction,
+            session.begin_transaction(timeout=timeout_s) as transaction,
         ):
             # ArcadeDB does not heed the timeout of a transaction, and the driver has none for an answer.
-            transaction._connection.socket.set_read_timeout(self._query_timeout_s)
+            transaction._connection.socket.set_read_timeout(timeout_s)
             result = work(transaction)
             transaction.commit()
             return result
@@ -167,6 +182,8 @@ class BoltConnection:
     def _connect(self) -> _Open:
         import neo4j
 
+        # What the driver has to say comes in our errors; it must not speak on the side.
+        logging.getLogger("neo4j").addHandler(_SILENT)
         endpoint = self._endpoint()
         if not endpoint.url.startswith(_SCHEMES):
             raise ValueError("the address must start with bolt:// or neo4j://")
@@ -193,15 +210,22 @@ class BoltConnection:
         # Others may still be reading through it: they fail, and reconnect in their turn.
         opened.driver.close()
 
-    def _unavailable(self, error: Exception, what: str) -> EngineUnavailable:
-        where = self._open.endpoint.url if self._open is not None else ""
-        at = f" at {public_address(where)}" if where else ""
+    def _unavailable(self, error: Exception, opened: _Open | None, what: str) -> EngineUnavailable:
+        at = f" at {public_address(opened.endpoint.url)}" if opened is not None else ""
         return EngineUnavailable(
             f"The graph{at} {what} ({type(error).__name__}: {_first_line(error)}).",
             hint="Check that the Bolt server runs and that PEGAS_BOLT_URL, user and password are right; "
             "embedded, `pegas up` starts it.",
             component=COMPONENT,
         )
+
+
+def _timed_out(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, TimeoutError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _refused(error: Exception) -> PegasError:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _BATCH = 1000
 _BATCH_CHARS = 4_000_000
 _CLEAR_BATCH = 2000
+_SERVING_TIMEOUT_S = 2.0
+"""How long a search waits for the graph before it goes on without."""
 _TURN = "WriterTurn"
 """The label of nodes that are nothing but what writers of one bucket collide on."""
 
@@ -183,7 +185,7 @@ class BoltGraphStore:
                 ]
             return found
 
-        found = self._bolt.read(read)
+        found = self._bolt.read(read, _SERVING_TIMEOUT_S)
         found.sort(key=lambda one: (-one.confidence, one.key, one.kind, one.source_key, one.direction))
         return found[:limit]
 

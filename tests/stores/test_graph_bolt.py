@@ -261,6 +261,27 @@ def test_an_answer_that_does_not_come_is_given_up(settings: Settings) -> None:
         bolt.close()
 
 
+def test_a_server_that_hangs_holds_no_search(
+    graph: BoltGraphStore, settings: Settings, capfd: pytest.CaptureFixture[str]
+) -> None:
+    graph.upsert_nodes([atom(1), atom(2)])
+    graph.upsert_edges([link(1, 1, 2)])
+    state = find_bolt(settings)
+    assert state is not None
+    os.kill(state.pid, signal.SIGSTOP)
+    try:
+        for _ in range(2):
+            started = time.monotonic()
+            with pytest.raises(EngineUnavailable):
+                graph.neighbours(ATOM, ["atom:1"], 3)
+            # The bound is three seconds; a machine under load is not what is tested.
+            assert time.monotonic() - started < 8
+    finally:
+        os.kill(state.pid, signal.SIGCONT)
+    assert [found.key for found in graph.neighbours(ATOM, ["atom:1"], 3)] == ["atom:2"]
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_statement_that_is_refused_is_no_outage(bolt: BoltConnection) -> None:
     with pytest.raises(PegasError) as refusal:
         bolt.write(lambda tx: tx.run("CREATE (n:Atom").consume())
