@@ -4,6 +4,7 @@ import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 from pydantic import Field
 
+from pegas_assets.defs import tags
 from pegas_assets.defs.checks import drift_checks, soundness_checks
 from pegas_assets.defs.metadata import as_failure
 from pegas_assets.defs.partitions import bucket_key
@@ -22,16 +23,11 @@ from pegas_assets.projection.reconcile import reconcile
 from pegas_assets.stores.outbox import prune_processed
 from pegas_assets.stores.traces import prune_traces
 
-WORK_TAG = "pegas/work"
-"""What a run is about; `dagster.yaml` limits how many of a kind are in flight."""
-SOURCE_TAG = "pegas/source-key"
-"""The source of an ingest run: no two over one source at once."""
-
 
 def limits(minutes: int, work: str, *, retries: int | None = None) -> dict[str, str]:
     """Tags of a job. A run whose worker was killed would stay STARTED for ever but for the longest time it may take."""
-    tags = {"dagster/max_runtime": str(minutes * 60), WORK_TAG: work}
-    return tags if retries is None else tags | {"dagster/max_retries": str(retries)}
+    made = {tags.MAX_RUNTIME: str(minutes * 60), tags.WORK: work}
+    return made if retries is None else made | {tags.MAX_RETRIES: str(retries)}
 
 
 ingest_job = dg.define_asset_job(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pegas_assets.defs import tags as tags_of_runs
 from pegas_assets.defs.dagster_home import LOCATION
 from pegas_assets.defs.stack_host import LOOPBACK, webserver_port
 from pegas_assets.embedded.postgres import dagster_database_url
@@ -61,12 +62,11 @@ def run_ingest_inprocess(
     """
     from pegas_assets.defs.partitions import SOURCES_NAME
     from pegas_assets.defs.resources import lend, owner_tags
-    from pegas_assets.defs.sensors import DOCUMENTS_TAG
 
     _bring_up(runtime.settings)
     all_tags = {**owner_tags(), **(tags or {})}
     if document_ids:
-        all_tags[DOCUMENTS_TAG] = str(len(document_ids))
+        all_tags[tags_of_runs.DOCUMENTS] = str(len(document_ids))
     try:
         if not instance.has_dynamic_partition(SOURCES_NAME, source):
             instance.add_dynamic_partitions(SOURCES_NAME, [source])
@@ -125,7 +125,9 @@ def launch_over_graphql(
         _add_source(settings, selector, partition)
     all_tags = dict(tags or {})
     if partition is not None:
-        all_tags["dagster/partition"] = partition
+        all_tags[tags_of_runs.PARTITION] = partition
+        if job == "ingest_job":
+            all_tags[tags_of_runs.SOURCE_KEY] = partition
     answer = _ask(
         settings,
         """

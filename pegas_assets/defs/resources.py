@@ -11,22 +11,18 @@ from contextvars import ContextVar
 import dagster as dg
 from pydantic import PrivateAttr
 
+from pegas_assets.defs import tags
 from pegas_assets.embedded.process import process_start
 from pegas_assets.runtime import Runtime
 from pegas_assets.settings import load_settings
 
 _LENT: ContextVar[Runtime | None] = ContextVar("lent_runtime", default=None)
 
-PID_TAG = "pegas/pid"
-HOST_TAG = "pegas/host"
-STARTED_TAG = "pegas/started"
-"""When the process started, in clock ticks since boot: tells it from another with a recycled pid."""
-
 
 def owner_tags() -> dict[str, str]:
     """Tags that say which process works on a run, so that the sweep can tell when it is gone."""
     pid = os.getpid()
-    return {PID_TAG: str(pid), HOST_TAG: socket.gethostname(), STARTED_TAG: str(process_start(pid) or 0)}
+    return {tags.PID: str(pid), tags.HOST: socket.gethostname(), tags.STARTED: str(process_start(pid) or 0)}
 
 
 @contextmanager

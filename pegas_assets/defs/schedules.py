@@ -2,18 +2,17 @@
 
 import dagster as dg
 
+from pegas_assets.defs import tags
 from pegas_assets.defs.jobs import drift_job, rebuild_job, retention_job, soundness_job
 from pegas_assets.defs.partitions import buckets
 
 RUNNING = dg.DefaultScheduleStatus.RUNNING
-RANGE_START_TAG = "dagster/asset_partition_range_start"
-RANGE_END_TAG = "dagster/asset_partition_range_end"
 
 
 def all_buckets_tags() -> dict[str, str]:
     """Tags of one run over every bucket: sixteen runs would be sixteen process starts."""
     keys = buckets.get_partition_keys()
-    return {RANGE_START_TAG: keys[0], RANGE_END_TAG: keys[-1]}
+    return {tags.RANGE_START: keys[0], tags.RANGE_END: keys[-1]}
 
 
 soundness_schedule = dg.ScheduleDefinition(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import dagster as dg
 from dagster._core.storage.dagster_run import IN_PROGRESS_RUN_STATUSES, NOT_FINISHED_STATUSES
 
+from pegas_assets.defs import tags
 from pegas_assets.defs.decisions import (
     EarlierRun,
     OwnedRun,
@@ -16,17 +17,11 @@ from pegas_assets.defs.decisions import (
     outbox_state,
     source_state,
 )
-from pegas_assets.defs.jobs import SOURCE_TAG, drain_job, ingest_job
+from pegas_assets.defs.jobs import drain_job, ingest_job
 from pegas_assets.defs.partitions import SOURCES_NAME, sources
-from pegas_assets.defs.resources import HOST_TAG, PID_TAG, STARTED_TAG, RuntimeResource
+from pegas_assets.defs.resources import RuntimeResource
 from pegas_assets.embedded.process import process_start
 from pegas_assets.stores.waiting import waiting_rows, waiting_sources
-
-STATE_TAG = "pegas/state"
-"""The state of the tables that a run answers."""
-DOCUMENTS_TAG = "pegas/documents"
-"""How many documents a run was narrowed to; absent on a run over a whole source."""
-PARTITION_TAG = "dagster/partition"
 
 QUIET_S = 3.0
 """What is younger is most likely being worked on by whoever accepted it."""
@@ -57,7 +52,7 @@ def pending_documents_sensor(
             dg.RunRequest(
                 run_key=ask.run_key,
                 partition_key=ask.partition,
-                tags={STATE_TAG: ask.state, SOURCE_TAG: ask.partition},
+                tags={tags.STATE: ask.state, tags.SOURCE_KEY: ask.partition},
             )
             for ask in asks
         ],
@@ -82,7 +77,7 @@ def outbox_sensor(context: dg.SensorEvaluationContext, runtime: RuntimeResource)
     ask = decide_drain(waiting, earlier_runs(context.instance, "drain_job", [outbox_state(waiting)]), time.time())
     if ask is None:
         return dg.SkipReason("A run is at it, or the last one changed nothing and it is too early for another.")
-    return dg.RunRequest(run_key=ask.run_key, tags={STATE_TAG: ask.state})
+    return dg.RunRequest(run_key=ask.run_key, tags={tags.STATE: ask.state})
 
 
 @dg.sensor(
@@ -100,14 +95,14 @@ def sweep(instance: dg.DagsterInstance) -> list[str]:
     records = instance.get_run_records(dg.RunsFilter(statuses=IN_PROGRESS_RUN_STATUSES))
     runs = {record.dagster_run.run_id: record.dagster_run for record in records}
     owned = [
-        OwnedRun(run_id, run.tags[HOST_TAG], int(run.tags[PID_TAG]), int(run.tags.get(STARTED_TAG, "0")))
+        OwnedRun(run_id, run.tags[tags.HOST], int(run.tags[tags.PID]), int(run.tags.get(tags.STARTED, "0")))
         for run_id, run in runs.items()
-        if HOST_TAG in run.tags and run.tags.get(PID_TAG, "").isdigit()
+        if tags.HOST in run.tags and run.tags.get(tags.PID, "").isdigit()
     ]
     lost = decide_lost(owned, socket.gethostname(), process_start)
     for run_id in lost:
         run = runs[run_id]
-        instance.report_run_failed(run, f"The process {run.tags[PID_TAG]} that worked on this run is gone.")
+        instance.report_run_failed(run, f"The process {run.tags[tags.PID]} that worked on this run is gone.")
     return lost
 
 
@@ -115,18 +110,18 @@ def earlier_runs(instance: dg.DagsterInstance, job: str, states: Sequence[str]) 
     """The runs of a job that are in flight over a whole partition, and the ended ones that answered one of `states`."""
     records = [
         *instance.get_run_records(dg.RunsFilter(job_name=job, statuses=NOT_FINISHED_STATUSES)),
-        *instance.get_run_records(dg.RunsFilter(job_name=job, tags={STATE_TAG: list(states)})),
+        *instance.get_run_records(dg.RunsFilter(job_name=job, tags={tags.STATE: list(states)})),
     ]
     return [
         EarlierRun(
-            state=record.dagster_run.tags.get(STATE_TAG, ""),
-            partition=record.dagster_run.tags.get(PARTITION_TAG, ""),
+            state=record.dagster_run.tags.get(tags.STATE, ""),
+            partition=record.dagster_run.tags.get(tags.PARTITION, ""),
             ended_at=(record.end_time or record.update_timestamp.timestamp())
             if record.dagster_run.is_finished
             else None,
         )
         for record in {record.dagster_run.run_id: record for record in records}.values()
-        if DOCUMENTS_TAG not in record.dagster_run.tags
+        if tags.DOCUMENTS not in record.dagster_run.tags
     ]
 
 
