@@ -57,7 +57,9 @@ def _conditional(form: Form) -> bool:
 
 
 def _names_found(one: Form, other: Form) -> bool:
-    return all(_found(token, other) for token in one.tokens if token.name)
+    """Whether every name has its match; what opens a sentence may be a name, and counts as one."""
+    opening = next((token for token in one.tokens if token.kind == "word"), None)
+    return all(_found(token, other) for token in one.tokens if token.name or token is opening)
 
 
 def _found(name: Token, form: Form) -> bool:

@@ -13,6 +13,9 @@ from pegas_assets.dedup.statement import Verdict, VerdictKind, clash, related
 _SHARED_MOST = 0.5
 """The share of tokens in common from which two statements speak of one thing, whatever their cosine."""
 
+_SUBJECT_WORDS = 2
+"""Fewer words in common name no subject: `Weight: 4 kg`."""
+
 
 def shared(one: Form, other: Form) -> float:
     """The share of the longer statement's tokens that the other has too, prepositions and the copula left out."""
@@ -69,8 +72,9 @@ def _same_words(one: Form, other: Form) -> Verdict:
     def order(form: Form) -> list[str]:
         return [token.key for token in form.tokens if token.kind != "light"]
 
-    if any(token.kind == "negation" for token in one.tokens):
-        return clash("scope of the negation")
+    if _negated(list(one.tokens)):
+        counted = any(token.word in lexicon.QUANTIFIERS for token in one.tokens)
+        return clash("scope of the negation") if counted else related("order around a negation")
     if order(one) == order(other):
         return related("inflection: tense, voice or roles")
     if [key for key in order(one) if key[0] not in "#@"] == [key for key in order(other) if key[0] not in "#@"]:
@@ -109,23 +113,25 @@ def _negated(tokens: list[Token]) -> bool:
     return any(token.kind == "negation" for token in tokens)
 
 
-def _numbers_clash(pairs: list[tuple[Token, Token]], one: Form) -> Verdict | None:
+def _numbers_clash(pairs: list[tuple[Token, Token]], one: Form) -> Verdict:
+    """One figure that differs is another value; several are another row, or another time besides."""
     if any(a.identifier or b.identifier for a, b in pairs):
         return related("numbers that name the subject")
+    if sum(token.kind in ("word", "negation") for token in one.tokens) < _SUBJECT_WORDS:
+        return related("other figures")
     a, b = pairs[0]
     if len(pairs) == 1 and a.unit == b.unit and a.values == b.values:
         return related("notation of a number")
-    if len(pairs) > 1 and Counter(x.key for x, _ in pairs) != Counter(y.key for _, y in pairs) and _years(pairs):
-        return related("times and numbers")
     if len(pairs) == 1 and _opens(a, one):
         return related("times")
-    reason = "numbers" if any(x.unit == y.unit for x, y in pairs) else "units"
-    said = ", ".join(f"{x.word} / {y.word}" for x, y in pairs)
-    return clash(f"{reason}: {said}")
+    said = ", ".join(f"{a.word} / {b.word}" for a, b in pairs)
+    if len(pairs) > 1:
+        return clash(f"numbers: {said}") if _exchanged(pairs) else related("other figures")
+    return clash(f"{'numbers' if a.unit == b.unit else 'units'}: {said}")
 
 
-def _years(pairs: list[tuple[Token, Token]]) -> bool:
-    return any(1000 <= value <= 2100 and value == int(value) for a, _ in pairs if not a.unit for value in a.values)
+def _exchanged(pairs: list[tuple[Token, Token]]) -> bool:
+    return sorted(a.values for a, _ in pairs) == sorted(b.values for _, b in pairs)
 
 
 def _opens(token: Token, form: Form) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pegas_assets.dedup import lexicon
@@ -18,6 +18,7 @@ BE = "≡"
 _LONGEST_PHRASE = max(len(phrase) for phrase in PHRASES)
 _PHRASE_STARTS = frozenset(phrase[0] for phrase in PHRASES)
 _RUSSIAN_BE = frozenset(["является", "являются"])
+_RUSSIAN_AMOUNTS = frozenset(["составляет", "составляют", "равен", "равна", "равно", "равны", "равняется"])
 _RUSSIAN_HAVE = frozenset(["имеет", "имеют", "обладает", "обладают"])
 _RUSSIAN_THERE_IS = frozenset(["есть", "имеется", "имеются"])
 _CONTRACTED = {"'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'m": "am"}
@@ -63,7 +64,7 @@ def form_of(text: str, language: str) -> Form:
     if rules in ("ru", "en"):
         raws = _rephrased(raws)
     tokens = _coordinated(_canonical(quantified(raws, rules), rules))
-    return Form(tuple(_floated(tokens)), rules, question)
+    return Form(tuple(_floated(_with_what(tokens))), rules, question)
 
 
 def same_token(one: Token, other: Token) -> bool:
@@ -142,13 +143,20 @@ def _canonical(items: list[Raw | Token], rules: str) -> list[Token]:
     possession = rules == "ru" and bool(words) and words[0] == "у"
     for n, item in enumerate(items):
         if isinstance(item, Token):
+            # `Длина составляет 5 м`, `длина — 5 м` and `длина 5 м` are one.
+            if rules == "ru" and item.unit and found and found[-1].key == BE:
+                found.pop()
             found.append(item)
+            continue
+        if item.folded in _RUSSIAN_AMOUNTS and n + 1 < len(items) and isinstance(items[n + 1], Token):
             continue
         if item.folded in _APPROXIMATELY and n + 1 < len(items) and isinstance(items[n + 1], Token):
             found.append(Token("≈", item.folded, "word"))
             continue
         said = [token for token in found if token.kind != "comma"]
         token = _token(item, rules, said, possession)
+        if token is not None and item.glued and found and token.kind == "word":
+            token = replace(token, joined=True)
         if token is not None and not (token.key == BE and found and found[-1].key == BE):
             found.append(token)
     return found
@@ -241,15 +249,51 @@ def _coordinated(tokens: list[Token]) -> list[Token]:
     plain = [token for token in tokens if token.kind != "comma"]
     if any(token.word in ("respectively", "соответственно") for token in plain):
         return plain
-    for start, end in _enumerations(tokens):
+    for start, end, members in _enumerations(tokens):
         if start and end < len(tokens):
             continue
-        members = [token for token in tokens[start:end] if token.kind in ("word", "number")]
         joint = [token for token in tokens[start:end] if token.word in _AND][:1]
-        ordered = sorted(members, key=lambda token: token.key)
-        merged = [*tokens[:start], *ordered, *joint, *tokens[end:]]
+        ordered = sorted(members, key=lambda member: [token.key for token in member])
+        merged = [*tokens[:start], *(token for member in ordered for token in member), *joint, *tokens[end:]]
         return [token for token in merged if token.kind != "comma"]
     return plain
+
+
+def _enumerations(tokens: list[Token]) -> list[tuple[int, int, list[list[Token]]]]:
+    """Spans (half-open) and members of `A, B and C`: members of one word, hyphens inside, at least one conjunction."""
+    found = []
+    start = 0
+    while start < len(tokens):
+        end, members, joined = start, [], False
+        while end < len(tokens) and tokens[end].kind in ("word", "number"):
+            size = 1
+            while end + size < len(tokens) and tokens[end + size].joined:
+                size += 1
+            members.append(tokens[end : end + size])
+            end += size
+            step = end
+            while step < len(tokens) and (tokens[step].kind == "comma" or tokens[step].word in _AND):
+                step += 1
+            if step == end or step >= len(tokens) or tokens[step].kind not in ("word", "number"):
+                break
+            joined = joined or any(token.word in _AND for token in tokens[end:step])
+            end = step
+        if joined and len(members) > 1:
+            found.append((start, end, members))
+        start = max(end, start + 1)
+    return found
+
+
+def _with_what(tokens: list[Token]) -> list[Token]:
+    """`use wax to seal cracks` as `seal cracks with wax`."""
+    keys = [token.key for token in tokens]
+    if "=use" not in keys or "to" not in keys:
+        return tokens
+    use, to = keys.index("=use"), keys.index("to")
+    means = tokens[use + 1 : to]
+    if not means or len(means) > 3 or any(token.kind != "word" for token in means) or len(tokens) < to + 3:
+        return tokens
+    return [*tokens[:use], *tokens[to + 1 :], Token("with", "with", "light"), *means]
 
 
 def _floated(tokens: list[Token]) -> list[Token]:
@@ -257,24 +301,3 @@ def _floated(tokens: list[Token]) -> list[Token]:
     if any(token.kind == "negation" for token in tokens):
         return tokens
     return sorted(tokens, key=lambda token: token.key not in _FLOATING)
-
-
-def _enumerations(tokens: list[Token]) -> list[tuple[int, int]]:
-    """Half-open spans of `A, B and C`: members of one token, at least one conjunction."""
-    found = []
-    start = 0
-    while start < len(tokens):
-        end = start + 1
-        joined = False
-        while tokens[start].kind in ("word", "number") and end < len(tokens):
-            step = end
-            while step < len(tokens) and (tokens[step].kind == "comma" or tokens[step].word in _AND):
-                joined = joined or tokens[step].word in _AND
-                step += 1
-            if step == end or step >= len(tokens) or tokens[step].kind not in ("word", "number"):
-                break
-            end = step + 1
-        if joined and end > start + 1:
-            found.append((start, end))
-        start = end
-    return found

@@ -84,7 +84,9 @@ def russian_forms_agree(one: str, other: str) -> bool:
     return kind != "comparative" or ending == other_ending
 
 
-_OBJECT_MADE = frozenset(map(frozenset, (("а", "у"), ("я", "ю"), ("", "а"), ("", "я"), ("ь", "я"), ("й", "я"))))
+_OBJECT_MADE = frozenset(
+    map(frozenset, (("а", "у"), ("я", "ю"), ("", "а"), ("", "я"), ("ь", "я"), ("й", "я"), ("", "о"), ("а", "о")))
+)
 _PLURAL_MADE = frozenset(frozenset((one, many)) for one in ("", "а", "я", "ь", "й") for many in ("ы", "и"))
 
 
@@ -92,8 +94,8 @@ def roles_change(pairs: list[tuple[str, str]]) -> bool:
     """Whether the endings of aligned Russian nominals changed so that a subject may have become an object.
 
     `Мама любит дочку` and `Маму любит дочка` have the same stems in the same order. Two nominals that exchange
-    endings, one that goes between the nominative and the form of an object (`пар` and `пара` are two words besides), or one
-    whose number changes while the verb's does not, are enough.
+    endings, one that goes between the nominative and the form of an object (`пар` and `пара` are two words besides, and of
+    some verbs the stemmer leaves the past: `покинул`, `покинуло`), or one whose number changes while the verb's does not, are enough.
     """
     changed = []
     verbs = []

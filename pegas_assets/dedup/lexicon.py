@@ -67,8 +67,8 @@ SAME_PREPOSITIONS = {"во": "в", "со": "с", "ко": "к", "об": "о", "о
 
 ADJUNCTS = (PREPOSITIONS - _set("of by about to о об про у от")) | _set(
     """
-    if when because every today yesterday now usually often sometimes always
-    если когда каждый каждое каждую зимой летом весной осенью ночью днем утром вечером сегодня вчера сейчас
+    if when because every once twice today yesterday now usually often sometimes always
+    раз дважды если когда каждый каждое каждую зимой летом весной осенью ночью днем утром вечером сегодня вчера сейчас
     обычно часто иногда всегда ежегодно ежедневно
     """
 )

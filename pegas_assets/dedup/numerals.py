@@ -119,7 +119,7 @@ share percent 1 % percent per-cent процент процента процен�
 share permille 1 ‰ промилле
 money dollar 1 $ usd dollar доллар доллара долларов
 money euro 1 € eur euro евро
-money pound-sterling 1 £ gbp sterling
+money pound 1 £ gbp sterling
 money rouble 1 ₽ rub ruble rouble руб рубль рубля рублей рублях
 data byte 1 byte b байт байта байтов
 data byte 1000 kb кб килобайт килобайта
@@ -136,7 +136,7 @@ for _line in _UNIT_LINES.strip().splitlines():
     _, _base, _factor, *_forms = _line.split()
     UNITS |= {form: (_base, Decimal(_factor)) for form in _forms}
 
-MONEY_BEFORE = {"$": "dollar", "€": "euro", "£": "pound-sterling", "₽": "rouble"}
+MONEY_BEFORE = {"$": "dollar", "€": "euro", "£": "pound", "₽": "rouble"}
 
 _EN_MONTHS = "january february march april may june july august september october november december"
 _RU_MONTHS = "январ феврал март апрел ма июн июл август сентябр октябр ноябр декабр"

@@ -11,7 +11,7 @@ from pegas_assets.dedup.quantities import Token
 from pegas_assets.text.folding import is_cyrillic
 
 Row = Sequence[Token]
-_MOST_MOVES = 2
+_MOST_MOVES = 3
 
 
 def same_statement(one: Row, other: Row) -> bool:
@@ -19,7 +19,7 @@ def same_statement(one: Row, other: Row) -> bool:
 
     Three moves are safe: a phrase that opens with a preposition, a conjunction or a word of time goes from one edge to the
     other, or two such phrases at an edge change places; the sides of `X is Y` change places where one is a name; and
-    in Russian a passive or reflexive verb changes places with its one noun. `Alice hired Bob` is never `Bob hired Alice`.
+    in Russian a verb changes places with all the rest, every word in the very same form. `Alice hired Bob` is never `Bob hired Alice`.
     """
     return len(one) == len(other) and _same(one, other, _MOST_MOVES)
 
@@ -115,32 +115,27 @@ def _name_in(token: Token, *rows: Row) -> bool:
 
 
 def _verb_turned(one: Row, other: Row) -> bool:
-    return any(
-        _only_passive(block) and not any(_may_be_verb(token) for token in rest) and _aligned([*rest, *block], other)
-        for cut in range(1, len(one))
-        for block, rest in ((one[:cut], one[cut:]),)
-    ) or any(
-        _only_passive(block) and not any(_may_be_verb(token) for token in rest) and _aligned([*block, *rest], other)
-        for cut in range(1, len(one))
-        for rest, block in ((one[:cut], one[cut:]),)
-    )
+    return any(_turned_at(cut, one, other) for cut in range(1, len(one)))
 
 
-def _only_passive(block: Row) -> bool:
-    found = False
-    for token in block:
-        if token.kind != "word" or not is_cyrillic(token.word):
-            return False
-        kind, _, reflexive = russian_shape(token.word)
-        if kind == "short" or (reflexive and kind in ("present", "past")):
-            found = True
-        elif token.key not in ("был", "будет", "будут"):
-            return False
-    return found
+def _turned_at(cut: int, one: Row, other: Row) -> bool:
+    head, rest = one[:cut], one[cut:]
+    if not (
+        (_only_verbs(head) and not any(map(_is_verb, rest))) or (_only_verbs(rest) and not any(map(_is_verb, head)))
+    ):
+        return False
+    return all(a.word == b.word for a, b in zip([*rest, *head], other, strict=True))
 
 
-def _may_be_verb(token: Token) -> bool:
-    if token.kind != "word":
-        return token.kind not in ("number", "light")
+def _only_verbs(block: Row) -> bool:
+    return any(map(_is_verb, block)) and all(_is_verb(token) or token.key in _WAS for token in block)
+
+
+_WAS = frozenset(["был", "будет", "будут"])
+
+
+def _is_verb(token: Token) -> bool:
+    if token.kind != "word" or not is_cyrillic(token.word):
+        return token.kind in ("negation", "sign")
     kind, _, reflexive = russian_shape(token.word)
     return reflexive or kind in ("present", "past", "infinitive", "short")

@@ -56,6 +56,8 @@ class Token:
     identifier: bool = False
     holder: bool = False
     """Stands in the genitive after the `у` that says who has something."""
+    joined: bool = False
+    """Hangs on the token before by a hyphen."""
 
 
 def quantified(raws: list[Raw], rules: str) -> list[Raw | Token]:

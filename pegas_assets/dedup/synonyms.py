@@ -18,6 +18,10 @@ it should be noted that=
 it is worth noting that=
 note that=
 it turns out that=
+a little=some-little
+a few=several
+once a=once per
+twice a=twice per
 a lot of=many
 lots of=many
 a large number of=many
@@ -66,6 +70,9 @@ greater than=>
 less than=<
 fewer than=<
 is equal to=is
+are equal to=are
+equals=is
+equal to=is
 at the moment=now
 at present=now
 close to=near
@@ -179,6 +186,7 @@ organization organisation
 recognize recognise
 realize realise
 every each
+its their
 now currently presently nowadays
 nobody noone
 within inside
