@@ -25,7 +25,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pegas_assets.errors import EngineUnavailable
-from pegas_assets.settings import without_secrets
 
 _POLL_S = 0.01
 _WATCH_S = 0.5
@@ -359,6 +358,8 @@ def _read_state(path: Path) -> HostState | None:
 
 
 def _last_line(path: Path) -> str:
+    from pegas_assets.settings import without_secrets  # Brings in pydantic, which no host needs to start.
+
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - 4096))

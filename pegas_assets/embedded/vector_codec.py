@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 DENSE = "dense"
 SPARSE = "bm25"
 
-SLICE = 200
-"""Points in one operation: about 8 ms in which the engine lets no other thread run."""
+SLICE = 50
+"""Points in one operation: about 2 ms in which the engine lets no other thread run. Larger ones are no faster."""
 
 Write = tuple["qdrant_edge.UpdateOperation", Sequence[str]]
 """An operation and the ids that it touches."""

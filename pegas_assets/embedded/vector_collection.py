@@ -32,8 +32,8 @@ _HNSW_EF = 128
 _FULL_SCAN_KB = 10_000
 _INDEXING_KB = 5_000
 _SCROLL = 10_000
-_FLUSH_POINTS = 10_000
-_FLUSH_IDLE_S = 1.0
+_FLUSH_POINTS = 30_000
+_FLUSH_IDLE_S = 3.0
 _READER_WAIT_S = 10.0
 
 
@@ -90,7 +90,6 @@ class Collection:
         self._live: Generation | None = None
         self._open_lock = threading.Lock()
         self._unflushed = 0
-        self._last_write = 0.0
 
     @staticmethod
     def create(root: Path, meta: CollectionMeta) -> Collection:
@@ -203,7 +202,6 @@ class Collection:
                     self.touched.update(ids)
                 self.dirty = True
                 self._unflushed += len(ids)
-                self._last_write = time.monotonic()
 
     def search(
         self,
@@ -290,11 +288,15 @@ class Collection:
             self.dirty = False
             return size
 
-    def flush_if_due(self) -> None:
-        """Flush what is in the log alone, when writing has paused or there is much of it: a restart is then quick."""
+    def flush_if_due(self, idle_s: float) -> None:
+        """Flush what is in the log alone, when nobody has asked for anything lately or there is much of it.
+
+        A flush stops every thread for a tenth of a second or more, so it is rare; without any, a restart would apply
+        the whole log again.
+        """
         if not self._unflushed or self._live is None:
             return
-        if self._unflushed < _FLUSH_POINTS and time.monotonic() - self._last_write < _FLUSH_IDLE_S:
+        if self._unflushed < _FLUSH_POINTS and idle_s < _FLUSH_IDLE_S:
             return
         with self.flush_lock:
             self._unflushed = 0

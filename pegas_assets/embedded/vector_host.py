@@ -111,6 +111,7 @@ class Server:
         self.collections = collections
         self.path = path
         self.stopping = False
+        self.last_request = time.monotonic()
         self._listener = self._listen()
 
     def watch(self) -> None:
@@ -151,6 +152,7 @@ class Server:
                 check_peer(connection)
                 while True:
                     message, blob = receive_frame(connection)
+                    self.last_request = time.monotonic()
                     connection.sendall(pack_frame(self._answer(connection, message, blob)))
             except EOFError:
                 pass
@@ -247,12 +249,22 @@ _OPERATIONS: dict[str, Callable[[Collections, dict[str, Any], bytearray], Any]] 
 }
 
 
-def _flush_forever(collections: Collections) -> None:
+def _open_all(collections: Collections) -> None:
+    """Open every collection before the first caller waits for one; one that cannot be opened says so when it is used."""
+    for collection in collections.all():
+        try:
+            collection.live()
+        except EngineUnavailable as error:
+            log.error("%s", error)
+
+
+def _flush_forever(collections: Collections, server: Server) -> None:
     while True:
         time.sleep(_FLUSH_EVERY_S)
+        idle_s = time.monotonic() - server.last_request
         for collection in collections.all():
             try:
-                collection.flush_if_due()
+                collection.flush_if_due(idle_s)
             except NotFound:
                 continue
             except Exception:
@@ -273,8 +285,9 @@ def main(arguments: list[str] | None = None) -> int:
     # A batch is thousands of lists and no cycle: the collector would look through them again and again, a tenth of all time.
     gc.set_threshold(_GC_ALLOCATIONS, 20, 20)
     collections = Collections(home / "vectors")
+    _open_all(collections)
     server = Server(collections, socket_path(home, NAME))
-    threading.Thread(target=_flush_forever, args=(collections,), name="flush", daemon=True).start()
+    threading.Thread(target=_flush_forever, args=(collections, server), name="flush", daemon=True).start()
     log.info("serving %s, process %d", home, os.getpid())
     ownership.announce({"socket": str(server.path), "protocol": PROTOCOL}, engine_version())
     ownership.wait_for_stop(server.watch)

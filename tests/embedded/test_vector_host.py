@@ -27,8 +27,8 @@ from pegas_assets.stores.vectors import Point, SparseVector, VectorFilter
 from pegas_assets.stores.vectors_embedded import EmbeddedVectorStore
 from tests.homes import make_home
 
-DIMENSION = 256
-ENOUGH = 6000
+DIMENSION = 1024
+ENOUGH = 2000
 """So many points are worth an index."""
 
 
@@ -217,8 +217,8 @@ def test_an_index_is_built_while_others_write_delete_and_search(alone: Settings,
         step = 0
         while not done.is_set():
             fresh = points(100_000 + step * 40, 40, "2")
-            changed = points((step * 40) % 4000, 20, f"changed-{step}")
-            gone = [f"atom:{5000 + (step * 3 + n) % 1000}" for n in range(3)]
+            changed = points((step * 40) % 1000, 20, f"changed-{step}")
+            gone = [f"atom:{1500 + (step * 3 + n) % 500}" for n in range(3)]
             store.upsert("c", fresh + changed)
             store.delete("c", gone)
             expected.update({point.key: str(point.payload["h"]) for point in fresh + changed})
@@ -228,7 +228,7 @@ def test_an_index_is_built_while_others_write_delete_and_search(alone: Settings,
 
     def search() -> None:
         nonlocal searches
-        query = points(4500, 1)[0]
+        query = points(1200, 1)[0]
         while not done.is_set():
             hits = store.search("c", dense=query.dense, sparse=query.sparse, filter=VectorFilter(), limit=10)
             assert len(hits.dense) == 10
@@ -258,7 +258,7 @@ def test_an_index_is_built_while_others_write_delete_and_search(alone: Settings,
     assert stored(store) == expected
     info = store.info("c")
     assert info is not None
-    assert info.indexed >= 4000
+    assert info.indexed >= 1000
 
 
 @pytest.mark.parametrize("moment", ["copied", "built"])

@@ -46,34 +46,34 @@ class TestEmbeddedVectorStore(VectorStoreContract):
             store.ensure_collection(bad, DIMENSION, "f")
 
     def test_the_index_covers_what_was_written_and_finds_the_same(self, store: EmbeddedVectorStore) -> None:
-        dimension = 256
+        dimension = 1024
         store.ensure_collection("indexed", dimension, "f")
         points = [
             point(f"atom:{number}", 0, terms(number % 40, 50 + number), language=("ru", "en")[number % 2])
-            for number in range(6000)
+            for number in range(2000)
         ]
         points = [type(each)(each.key, unit(n, dimension), each.sparse, each.payload) for n, each in enumerate(points)]
         store.upsert("indexed", points)
         before = store.info("indexed")
         assert before is not None
-        assert (before.points, before.indexed) == (6000, 0)
+        assert (before.points, before.indexed) == (2000, 0)
         sparse = [store.search("indexed", dense=None, sparse=terms(3, n), filter=EVERYTHING, limit=5) for n in (60, 70)]
         lines: list[str] = []
         assert store.optimize("indexed", lines.append)
         assert lines[-1] == "the index serves"
         after = store.info("indexed")
         assert after is not None
-        assert (after.points, after.indexed) == (6000, 6000)
+        assert (after.points, after.indexed) == (2000, 2000)
         assert after.payload_indexes == before.payload_indexes
         assert not store.optimize("indexed")
-        for number in range(0, 6000, 500):
+        for number in range(0, 2000, 200):
             hits = store.search("indexed", dense=unit(number, dimension), sparse=None, filter=EVERYTHING, limit=3)
             assert hits.dense[0][0] == f"atom:{number}"
         again = [store.search("indexed", dense=None, sparse=terms(3, n), filter=EVERYTHING, limit=5) for n in (60, 70)]
         assert [{key for key, _ in hits.sparse[:1]} for hits in again] == [
             {key for key, _ in hits.sparse[:1]} for hits in sparse
         ]
-        assert len(stored(store, "indexed")) == 6000
+        assert len(stored(store, "indexed")) == 2000
         store.drop_collection("indexed")
 
     def test_optimizing_what_is_not_there(self, store: EmbeddedVectorStore) -> None:
