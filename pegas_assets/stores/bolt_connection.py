@@ -77,12 +77,9 @@ class BoltConnection:
         self.generation = 0
         """How often a server was connected to: what was learnt of an earlier one may no longer hold."""
 
-    def read(self, work: Callable[[neo4j.Transaction], T], timeout_s: float | None = None) -> T:
-        """Run `work` in a transaction that reads. It may be run again, so it must have no effect of its own.
-
-        No answer is awaited for longer than `timeout_s`, or what the connection has as its own.
-        """
-        return self._attempt(lambda opened: self._in_transaction(opened, work, "READ", timeout_s))
+    def read(self, work: Callable[[neo4j.Transaction], T]) -> T:
+        """Run `work` in a transaction that reads. It may be run again, so it must have no effect of its own."""
+        return self._attempt(lambda opened: self._in_transaction(opened, work, "READ"))
 
     def write(self, work: Callable[[neo4j.Transaction], T]) -> T:
         """Run `work` in a transaction and commit it. It may be run again, also after a commit that was not confirmed.
@@ -151,20 +148,14 @@ class BoltConnection:
                 raise self._unavailable(lost, opened, "does not answer") from lost
             reconnected = True
 
-    def _in_transaction(
-        self,
-        opened: _Open,
-        work: Callable[[neo4j.Transaction], T],
-        access: str,
-        timeout_s: float | None = None,
-    ) -> T:
-        timeout_s = timeout_s or self._query_timeout_s
+    def _in_transaction(self, opened: _Open, work: Callable[[neo4j.Transaction], T], access: str) -> T:
         with (
             opened.driver.session(database=opened.endpoint.database, default_access_mode=access) as session,
-            session.begin_transaction(timeout=timeout_s) as transaction,
+            session.begin_transaction(timeout=self._query_timeout_s) as transaction,
         ):
-            # ArcadeDB does not heed the timeout of a transaction, and the driver has none for an answer.
-            transaction._connection.socket.set_read_timeout(timeout_s)
+            # ArcadeDB does not heed the timeout of a transaction, and the driver has none for an answer. It stays with
+            # the pooled connection, so that the next BEGIN on it is bounded too.
+            transaction._connection.socket.set_read_timeout(self._query_timeout_s)
             result = work(transaction)
             transaction.commit()
             return result

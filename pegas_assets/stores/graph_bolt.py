@@ -60,6 +60,7 @@ class BoltGraphStore:
         query_timeout_s: float = 60.0,
     ) -> None:
         self._bolt = BoltConnection(endpoint, query_timeout_s=query_timeout_s)
+        self._serving = BoltConnection(endpoint, query_timeout_s=_SERVING_TIMEOUT_S)
         self._labels = tuple(labels)
         self._indexed: set[tuple[int, str]] = set()
 
@@ -185,7 +186,7 @@ class BoltGraphStore:
                 ]
             return found
 
-        found = self._bolt.read(read, _SERVING_TIMEOUT_S)
+        found = self._serving.read(read)
         found.sort(key=lambda one: (-one.confidence, one.key, one.kind, one.source_key, one.direction))
         return found[:limit]
 
@@ -207,14 +208,15 @@ class BoltGraphStore:
 
     def version(self) -> str:
         """Name and version of the server, after it has answered a query on this base; also the health check."""
-        self._values("RETURN 1 AS one")
-        if self._bolt.engine == MEMGRAPH:
-            return f"Memgraph {self._bolt.alone('SHOW VERSION')[0].get('version', '')}".strip()
-        return version_of(self._bolt.agent)
+        self._serving.read(lambda tx: tx.run("RETURN 1 AS one").consume())
+        if self._serving.engine == MEMGRAPH:
+            return f"Memgraph {self._serving.alone('SHOW VERSION')[0].get('version', '')}".strip()
+        return version_of(self._serving.agent)
 
     def close(self) -> None:
         """Close the connections. The next use opens them again."""
         self._bolt.close()
+        self._serving.close()
 
     # --- schema -------------------------------------------------------------------------------------------------
 

@@ -266,6 +266,7 @@ def test_a_server_that_hangs_holds_no_search(
 ) -> None:
     graph.upsert_nodes([atom(1), atom(2)])
     graph.upsert_edges([link(1, 1, 2)])
+    assert graph.neighbours(ATOM, ["atom:1"], 3)
     state = find_bolt(settings)
     assert state is not None
     os.kill(state.pid, signal.SIGSTOP)
