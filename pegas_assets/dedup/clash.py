@@ -14,7 +14,7 @@ _SHARED_MOST = 0.5
 """The share of tokens in common from which two statements speak of one thing, whatever their cosine."""
 
 _SUBJECT_WORDS = 2
-"""Fewer words in common name no subject: `Weight: 4 kg`."""
+"""Fewer words in common say nothing of a subject: `Weight: 4 kg`."""
 
 
 def shared(one: Form, other: Form) -> float:
@@ -35,7 +35,7 @@ def explain(one: Form, other: Form, near: bool) -> Verdict:
     close = near or shared(one, other) >= _SHARED_MOST
     if not close:
         return Verdict(VerdictKind.DIFFERENT, "nothing in common")
-    if one.question != other.question:
+    if one.question or other.question:
         return related("a question")
     if not mine and not theirs:
         return _same_words(one, other)
@@ -104,7 +104,8 @@ def _clash(mine: list[Token], theirs: list[Token], one: Form, other: Form) -> Ve
         # `The left valve …` and `the right valve …` are two valves.
         names_subject = a.kind == "word" and _position(a, one) == _position(b, other) == 0 and a.word.isalpha()
         return related(said) if names_subject else clash(said)
-    if a.name and b.name and _position(a, one) > 0 and _position(b, other) > 0:
+    named = a.name and b.name and _position(a, one) > 0 and _position(b, other) > 0
+    if named and _words(one) > _SUBJECT_WORDS:
         return clash(f"names: {a.word} / {b.word}")
     return None
 
@@ -117,7 +118,7 @@ def _numbers_clash(pairs: list[tuple[Token, Token]], one: Form) -> Verdict:
     """One figure that differs is another value; several are another row, or another time besides."""
     if any(a.identifier or b.identifier for a, b in pairs):
         return related("numbers that name the subject")
-    if sum(token.kind in ("word", "negation") for token in one.tokens) < _SUBJECT_WORDS:
+    if _words(one) < _SUBJECT_WORDS:
         return related("other figures")
     a, b = pairs[0]
     if len(pairs) == 1 and a.unit == b.unit and a.values == b.values:
@@ -138,6 +139,10 @@ def _opens(token: Token, form: Form) -> bool:
     """Whether a number stands in a phrase of time at the head of its statement: `In 2019 the yield was …`."""
     at = _position(token, form)
     return at == 1 and form.tokens[0].key in ("in", "on", "since", "by", "в", "на", "с", "до", "после", "к")
+
+
+def _words(form: Form) -> int:
+    return sum(token.kind in ("word", "negation") for token in form.tokens)
 
 
 def _position(token: Token, form: Form) -> int:

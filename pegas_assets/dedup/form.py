@@ -54,7 +54,7 @@ def rule_language(text: str, language: str) -> str:
     return "ru" if cyrillic > latin else "en" if latin else "und"
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=8_000)
 def form_of(text: str, language: str) -> Form:
     """The form of a statement. The rules of `ru` and `en` are known; other languages keep their words as they are."""
     rules = rule_language(text, language)

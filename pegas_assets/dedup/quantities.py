@@ -150,15 +150,10 @@ def _number_at(raws: list[Raw], i: int, rules: str) -> tuple[Token | None, int]:
 def _digits_at(raws: list[Raw], i: int, rules: str) -> tuple[Token | None, int]:
     raw = raws[i]
     value = parse_number(raw.folded, rules)
-    end = i + 1
-    tail = raws[end] if end < len(raws) and raws[end].glued else None
-    if tail is not None and tail.kind == "dash" and end + 1 < len(raws) and raws[end + 1].glued:
-        tail, end = raws[end + 1], end + 1
-    if value is not None and tail is not None and tail.folded in _ORDINAL_TAILS and tail.folded not in ("м",):
-        return _ordinal(value, raw.folded), end + 1
-    if tail is not None and tail.folded in _CARDINAL_TAILS:
-        end += 1
-    else:
+    tail, end = _tail(raws, i + 1)
+    if value is not None and tail in _ORDINAL_TAILS:
+        return _ordinal_at(value, raw.folded, raws, end)
+    if tail not in _CARDINAL_TAILS:
         end = i + 1
     if value is None:
         return Token(f"#{raw.folded}", raw.folded, "number"), end
@@ -166,6 +161,15 @@ def _digits_at(raws: list[Raw], i: int, rules: str) -> tuple[Token | None, int]:
         return _with_unit(value * SCALES[raws[end].folded], raw.folded, raws, end + 1, exact="")
     exact = raw.folded.replace(" ", "").replace(",", ".") if _keeps_zeros(raw.folded) else ""
     return _with_unit(value, raw.folded, raws, end, exact=exact)
+
+
+def _tail(raws: list[Raw], i: int) -> tuple[str, int]:
+    """The letters that hang on a number, as in `3rd`, `3-й`, and where they end. A bare `м` is a metre."""
+    dash = i < len(raws) and raws[i].glued and raws[i].kind == "dash"
+    at = i + 1 if dash else i
+    if at >= len(raws) or not raws[at].glued or raws[at].kind != "word" or (raws[at].folded == "м" and not dash):
+        return "", i
+    return raws[at].folded, at + 1
 
 
 def _keeps_zeros(text: str) -> bool:
@@ -197,8 +201,15 @@ def _spelled_at(raws: list[Raw], i: int) -> tuple[Token | None, int]:
         return None, i
     word = " ".join(raw.folded for raw in raws[i:end])
     if ordinal:
-        return _ordinal(compose(run), word), _after_year_word(raws, end) if compose(run) > 100 else end
+        return _ordinal_at(compose(run), word, raws, end)
     return _with_unit(compose(run), word, raws, end, exact="")
+
+
+def _ordinal_at(value: Decimal, word: str, raws: list[Raw], i: int) -> tuple[Token, int]:
+    """An ordinal number; that of a year is the year: `в 1904-м году`, `в 1904 году`."""
+    if _may_be_year(value) and _after_year_word(raws, i) > i:
+        return Token(f"#{plain(value)}", word, "number", values=(value,)), i + 1
+    return _ordinal(value, word), i
 
 
 def _ordinal(value: Decimal, word: str) -> Token:

@@ -113,7 +113,7 @@ def _across(one: Form, other: Form, cosine: float, profile: Profile) -> Verdict:
     return related(f"another language: {reason or 'words cannot be compared'}")
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=8_000)
 def _bare(text: str) -> str:
     """The text without outer punctuation, letter for letter otherwise."""
     return _EDGES.sub("", canonical_text(text))

@@ -80,6 +80,6 @@ def raw_tokens(text: str) -> list[Raw]:
         if not folded:
             continue
         found.append(Raw(kind, piece, folded, glued, initial and kind == "word"))
-        if kind != "comma":
+        if kind in ("word", "number", "date", "time", "fraction"):
             initial = False
     return found

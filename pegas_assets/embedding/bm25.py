@@ -54,7 +54,7 @@ def terms(text: str) -> list[int]:
     return [term for term in found if term >= 0]
 
 
-@lru_cache(maxsize=400_000)
+@lru_cache(maxsize=200_000)
 def term_id(word: str) -> int:
     """The id of a folded word: the first 32 bits of BLAKE2b of its stem, little-endian; −1 for a stop word."""
     if word in STOP_WORDS:

@@ -26,7 +26,7 @@ def _stemmer(language: str) -> _Stemmer:
     return stemmer
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
     """The stem of one folded word; a word of another script, or of digits, is its own stem."""
     if len(word) > 64:
