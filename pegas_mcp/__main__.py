@@ -43,7 +43,7 @@ def _serve(command: Command, input_fd: int, output_fd: int) -> None:
         configure_logging(settings, command.secrets)
         from pegas_mcp.server import build_server
 
-        server = build_server(settings, read_only=command.read_only, secrets=command.secrets)
+        server = build_server(settings, read_only=command.read_only, warm_up=command.warm_up, secrets=command.secrets)
         if command.transport == "http":
             from pegas_mcp.http import serve_http
 

@@ -22,6 +22,7 @@ class Command:
     host: str
     port: int
     token: str
+    warm_up: bool
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -35,6 +36,7 @@ def parse(argv: Sequence[str] | None = None) -> Command:
     )
     parser.add_argument("--transport", choices=("stdio", "http"), default="stdio", help="http is streamable HTTP")
     parser.add_argument("--read-only", action="store_true", help="offer no tool that writes")
+    parser.add_argument("--no-warm-up", action="store_true", help="load and open nothing before a call needs it")
     parser.add_argument("--host", default="127.0.0.1", help="with http: where to listen (default: %(default)s)")
     parser.add_argument("--port", type=int, default=8765, help="with http: the port (default: %(default)s)")
     parser.add_argument("--token", default="", help="with http: the bearer token that a client has to send")
@@ -50,7 +52,7 @@ def parse(argv: Sequence[str] | None = None) -> Command:
         parser.error("streamable HTTP needs --token or --token-file")
     if not 0 <= given.port <= 65535:
         parser.error(f"there is no port {given.port}")
-    return Command(given.transport, given.read_only, given.host, given.port, token)
+    return Command(given.transport, given.read_only, given.host, given.port, token, not given.no_warm_up)
 
 
 def configure_logging(settings: Settings, secrets: Sequence[str]) -> None:

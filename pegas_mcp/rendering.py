@@ -39,13 +39,6 @@ RESULT_CHARS = 32_000
 """Of a result's hits together, 8,000 tokens: further hits wait behind `next_offset`."""
 CITATIONS = 3
 CHARS_PER_TOKEN = 4
-TRUST = {
-    "web": "a web page",
-    "file": "a file",
-    "text": "a text an agent gave",
-    "manual": "stored by an agent",
-    "chat": "an exported chat",
-}
 
 
 def searched(result: SearchResult, *, offset: int, notes: Sequence[str] = ()) -> tuple[SearchAnswer, str]:
@@ -208,8 +201,8 @@ def ingested(answer: IngestAnswer) -> str:
 
 
 def source_kind(source: str) -> str:
-    """Where a source's words come from, for whoever reads them."""
-    return f"{TRUST.get(source.partition(':')[0], 'a document')}, untrusted"
+    """Where a source's words come from, for whoever reads them: `web, untrusted`."""
+    return f"{source.partition(':')[0]}, untrusted"
 
 
 def down_targets(targets: Iterable[tuple[str, str]]) -> list[Down]:

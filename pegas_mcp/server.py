@@ -161,7 +161,9 @@ class PegasServer(MCPServer[Session]):
         return made
 
 
-def build_server(settings: Settings, *, read_only: bool = False, secrets: Iterable[str] = ()) -> PegasServer:
+def build_server(
+    settings: Settings, *, read_only: bool = False, warm_up: bool = True, secrets: Iterable[str] = ()
+) -> PegasServer:
     """The server of one base. Nothing is opened; with `read_only` no tool that writes is registered."""
     from importlib.metadata import PackageNotFoundError, version
 
@@ -169,9 +171,8 @@ def build_server(settings: Settings, *, read_only: bool = False, secrets: Iterab
         number = version("pegas-memory")
     except PackageNotFoundError:  # run from a checkout
         number = "0"
-    return PegasServer(
-        Session(settings, read_only=read_only), Redaction(secrets_of(settings, *secrets)), version=number
-    )
+    session = Session(settings, read_only=read_only, warms_up=warm_up)
+    return PegasServer(session, Redaction(secrets_of(settings, *secrets)), version=number)
 
 
 def _is_crash(error: BaseException) -> bool:

@@ -36,16 +36,16 @@ WORKERS = 16
 class Session:
     """One base as the tools see it. Nothing is opened before `run`, `open` or `warm_up`; all may be called at once."""
 
-    def __init__(self, settings: Settings, *, read_only: bool = False) -> None:
+    def __init__(self, settings: Settings, *, read_only: bool = False, warms_up: bool = True) -> None:
         self.settings = settings
         self.read_only = read_only
+        self._warms_up = warms_up
         self.calls = 0
         """Requests that are being answered."""
         self._runtime: Runtime | None = None
         self._lineage: Lineage | None = None
         self._opening = threading.Lock()
         self._limiter: anyio.CapacityLimiter | None = None
-        self._warm = threading.Event()
 
     @property
     def opened(self) -> bool:
@@ -125,7 +125,8 @@ class Session:
 
         What is down now is tried again by the call that needs it.
         """
-        threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
+        if self._warms_up:
+            threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
 
     def _warm_up(self) -> None:
         # The answer that the client waits for goes first: imports hold the interpreter.
@@ -140,7 +141,6 @@ class Session:
                 log.info("Not warm yet: %s", error)
             except Exception:
                 log.exception("The warm-up failed")
-        self._warm.set()
 
     def _warm_search(self) -> None:
         from pegas_assets.search.hybrid import search
@@ -150,10 +150,6 @@ class Session:
         if not self.read_only:
             runtime.vector_target.prepare()
         search(runtime.search_engines, SearchRequest.checked("warm up", k=1))
-
-    def wait_until_warm(self, timeout_s: float) -> bool:
-        """Whether the warm-up has ended within `timeout_s`; for benches."""
-        return self._warm.wait(timeout_s)
 
 
 def probe(settings: Settings) -> None:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
+import anyio
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from pegas_assets.errors import EngineUnavailable
+from pegas_assets.errors import PegasError
 from pegas_mcp.rendering import down_targets, stored
 from pegas_mcp.results import StoreAnswer, answer
+from pegas_mcp.session import Session
 from pegas_mcp.tools.arguments import Call, Type, client_of, session_of
 from pegas_mcp.tools.marks import writing
 
 if TYPE_CHECKING:
     from pegas_assets.pipeline.store import Stored
     from pegas_assets.runtime import Runtime
+
+AGAIN_S = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Pauses before a statement is tried again that another process is storing at this moment."""
 
 
 @writing("Store one atom", idempotent=True)
@@ -48,12 +54,7 @@ async def memory_store(
             confidence=confidence,
         )
 
-    try:
-        done = await session_of(ctx).run(work)
-    except EngineUnavailable as error:
-        if error.code == "timeout":
-            error.hint = "It may be kept all the same. Store it again if a search does not find it: twice is once."
-        raise
+    done = await _stored(session_of(ctx), work)
     structure = StoreAnswer(
         key=done.key,
         status="duplicate" if done.duplicate else "stored",
@@ -65,6 +66,20 @@ async def memory_store(
         degraded=down_targets((item.target, item.unavailable) for item in done.drained if item.unavailable),
     )
     return answer(structure, stored(structure))
+
+
+async def _stored(session: Session, work: Callable[[Runtime], Stored]) -> Stored:
+    """Do it, again where another process is at the same document: what it writes is what this call asked for."""
+    for wait_s in (*AGAIN_S, None):
+        try:
+            return await session.run(work)
+        except PegasError as error:
+            if error.code == "timeout":
+                error.hint = "It may be kept all the same. Store it again if a search does not find it: twice is once."
+            if error.code != "pending" or wait_s is None:
+                raise
+        await anyio.sleep(wait_s)
+    raise AssertionError("unreachable")
 
 
 TOOLS = (memory_store,)

@@ -26,8 +26,9 @@ def variables(served: Runtime) -> dict[str, str]:
 
 @pytest.fixture(scope="package")
 def server(variables: dict[str, str]) -> Iterator[RawServer]:
-    """One server on that base, initialised and listed."""
+    """One server on that base, initialised, listed and warm."""
     with RawServer(variables) as made:
         made.initialize("test client")
         made.request("tools/list")
+        made.call_again("memory_store", {"content": "The first statement of all opens every engine."})
         yield made

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,11 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 class RawServer:
     """`python -m pegas_mcp` as a child, its stdout kept line by line and its stderr in full."""
 
-    def __init__(self, environment: dict[str, str], *arguments: str) -> None:
+    def __init__(self, environment: dict[str, str], *arguments: str, before: str = "") -> None:
+        """`before` is code that the child runs first: it puts a fault where a test wants one."""
+        start = ["-c", f"{before}\nfrom pegas_mcp.__main__ import main\nmain()"] if before else ["-m", "pegas_mcp"]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "pegas_mcp", *arguments],
+            [sys.executable, *start, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -93,6 +96,14 @@ class RawServer:
         result: dict[str, Any] = message["result"]
         return result
 
+    def call_again(self, tool: str, arguments: dict[str, Any] | None = None) -> dict[str, Any]:
+        """A tool's result, asked for again while the base is still being opened or the machine is too busy."""
+        deadline = time.monotonic() + WAIT_S
+        while True:
+            result = self.call(tool, arguments)
+            if not is_early(result.get("structuredContent")) or time.monotonic() > deadline:
+                return result
+
     def close_input(self) -> None:
         assert self.process.stdin is not None
         self.process.stdin.close()
@@ -141,6 +152,11 @@ def environment(**variables: str) -> dict[str, str]:
     """This process's environment with nothing of ours in it but these."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PEGAS_", "DAGSTER_"))}
     return {**kept, **variables}
+
+
+def is_early(structure: dict[str, Any] | None) -> bool:
+    """Whether a failure says that the same call may go well in a moment."""
+    return (structure or {}).get("code") in ("starting", "timeout")
 
 
 def text_of(result: dict[str, Any]) -> str:
