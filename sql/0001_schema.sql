@@ -134,8 +134,10 @@ CREATE TABLE pm_atom (
     context       text NOT NULL DEFAULT '',              -- the heading path, embedded in front of the content
     status_reason text NOT NULL DEFAULT '',
     superseded_by bigint REFERENCES pm_atom (id) ON DELETE SET NULL,
-    distilled_by  text NOT NULL DEFAULT ''
+    distilled_by  text NOT NULL DEFAULT '',
+    signature     text                                   -- what statements that say the same have in common
 );
+CREATE INDEX pm_atom_signature_idx ON pm_atom (signature, id) WHERE signature IS NOT NULL;
 CREATE UNIQUE INDEX pm_atom_hash_idx ON pm_atom (content_hash);
 CREATE INDEX pm_atom_type_status_idx ON pm_atom (type, status);
 CREATE INDEX pm_atom_claim_idx ON pm_atom USING gin (claim gin_trgm_ops);

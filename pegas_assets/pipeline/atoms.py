@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pegas_assets.dedup.rule import signature
 from pegas_assets.distill.base import Distiller
 from pegas_assets.distill.quotations import occurs
 from pegas_assets.identity import atom_hash
@@ -18,7 +19,7 @@ from pegas_assets.model import (
     DocumentStatus,
     Locator,
 )
-from pegas_assets.pipeline.dedup_lookup import Proposal, Surroundings, decide, look_around
+from pegas_assets.pipeline.dedup_lookup import MEANT, Proposal, Surroundings, decide, look_around, statement_of
 from pegas_assets.pipeline.parts import IngestParts
 from pegas_assets.pipeline.report import Progress, StageReport
 from pegas_assets.pipeline.work import each_document
@@ -178,6 +179,7 @@ def _proposal(chunk: StoredChunk, atom: DistilledAtom, distiller: str) -> Propos
     start = None if chunk.locator.start is None else chunk.locator.start + atom.start
     end = None if chunk.locator.start is None else chunk.locator.start + atom.end
     content = clean_text(atom.content)
+    statement = statement_of(atom.type, clean_text(atom.claim), content, chunk.language)
     metadata = clean_json(atom.metadata)
     assert isinstance(metadata, dict)
     return Proposal(
@@ -193,6 +195,7 @@ def _proposal(chunk: StoredChunk, atom: DistilledAtom, distiller: str) -> Propos
             context=chunk.context,
             metadata=metadata,
             distilled_by=distiller,
+            signature=signature(statement) if atom.type in MEANT else "",
         ),
         chunk_id=chunk.id,
         quotation=clean_text(atom.quotation),

@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pegas_assets.dedup.rule import compare
-from pegas_assets.dedup.statement import Statement, VerdictKind
+from pegas_assets.dedup.candidates import Candidate, Existing, KeptAtom, Ref, resolve
+from pegas_assets.dedup.statement import Statement
 from pegas_assets.embedding.base import Vector
 from pegas_assets.embedding.passages import embed_fitted, passage_of, stored_fitted
 from pegas_assets.embedding.profile import Profile
 from pegas_assets.errors import EngineUnavailable, NotFound
+from pegas_assets.model import AtomType
 from pegas_assets.pipeline.parts import IngestParts
 from pegas_assets.stores.atoms import (
     AtomStatement,
     NewAtom,
+    by_signature,
     ids_by_hash,
     newer_statements,
     newest_atom_id,
@@ -27,7 +29,7 @@ from pegas_assets.stores.atoms import (
 from pegas_assets.stores.postgres import Connection
 from pegas_assets.stores.vectors import VectorFilter
 
-NEAREST = 6
+NEAREST = 8
 """Neighbours that are compared with each new atom."""
 UNPROJECTED_LIMIT = 4000
 MEANT = ("definition", "fact", "logical_rule", "text")
@@ -143,10 +145,16 @@ def refresh(
     existing = ids_by_hash(connection, [proposal.atom.content_hash for proposal in proposals])
     if parts.profile is None:
         return existing
+    places = [place for place, proposal in enumerate(proposals) if proposal.atom.type in MEANT]
     newer = newer_statements(connection, MEANT, around.newest)
     _remember(parts, connection, around, newer)
-    places = [place for place, proposal in enumerate(proposals) if proposal.atom.type in MEANT]
     _add_nearest(around, proposals, places, [row.id for row in newer])
+    # Among many statements that differ in one figure, the nearest by vector need not hold the one that is equal.
+    signed = by_signature(connection, [proposals[place].atom.signature for place in places])
+    _remember(parts, connection, around, [row for rows in signed.values() for row in rows])
+    for place in places:
+        equal = [row.id for row in signed.get(proposals[place].atom.signature, ())]
+        around.near[place] = list(dict.fromkeys([*equal, *around.near[place]]))
     alive = statements(connection, list(around.known))
     for gone in around.known.keys() - alive.keys():
         del around.known[gone]
@@ -178,57 +186,73 @@ def decide(parts: IngestParts, connection: Connection, proposals: Sequence[Propo
     """Settle a batch under the dedup lock: each proposal is new, an atom that exists, or an earlier one of the batch."""
     existing = refresh(parts, connection, proposals, around)
     decided = Decided()
-    by_hash: dict[str, int] = {}
+    first_of: dict[str, int] = {}
+    meant: list[int] = []
+    targets: dict[int, int | ExistingAtom] = {}
     for place, proposal in enumerate(proposals):
         content_hash = proposal.atom.content_hash
         if content_hash in existing:
-            decided.targets.append(ExistingAtom(existing[content_hash]))
+            targets[place] = ExistingAtom(existing[content_hash])
             decided.exact += 1
-            continue
-        if content_hash in by_hash:
-            decided.targets.append(by_hash[content_hash])
+        elif content_hash in first_of:
+            targets[place] = first_of[content_hash]
             decided.exact += 1
-            continue
-        target = None
-        if parts.profile is not None and proposal.atom.type in MEANT:
-            target = _same_meaning(parts.profile, proposals, around, decided, place)
-        if target is None:
-            decided.new.append(place)
-            decided.targets.append(place)
-            by_hash[content_hash] = place
         else:
-            decided.semantic += 1
-            decided.targets.append(target)
+            first_of[content_hash] = place
+            targets[place] = place
+            if parts.profile is not None and proposal.atom.type in MEANT:
+                meant.append(place)
+    if parts.profile is not None:
+        _settle_by_meaning(parts.profile, proposals, around, meant, targets, decided)
+    # The first of equal texts may itself have become a duplicate: what points at it follows.
+    for place in range(len(proposals)):
+        target = targets[place]
+        while isinstance(target, int) and targets[target] != target:
+            target = targets[target]
+        decided.targets.append(target)
+    decided.new = [place for place, target in enumerate(decided.targets) if target == place]
     return decided
 
 
-def _same_meaning(
-    profile: Profile, proposals: Sequence[Proposal], around: Surroundings, decided: Decided, place: int
-) -> int | ExistingAtom | None:
-    """The atom that says what a proposal says, nearest first; what clashes with it is noted on the way."""
-    mine = _statement(proposals[place].atom)
-    vector = around.vectors[place]
-    near: list[tuple[float, int | ExistingAtom, Statement]] = []
-    for id_ in around.near[place]:
-        if id_ in around.known:
-            row, other = around.known[id_]
-            near.append((float(np.dot(vector, other)), ExistingAtom(id_), _statement(row)))
-    for earlier in decided.new:
-        if proposals[earlier].atom.type == mine.type:
-            cosine = float(np.dot(vector, around.vectors[earlier]))
-            near.append((cosine, earlier, _statement(proposals[earlier].atom)))
-    near.sort(key=lambda item: -item[0])
-    clashes: list[tuple[int, int | ExistingAtom, str, float]] = []
-    for cosine, target, statement in near:
-        verdict = compare(mine, statement, cosine, profile)
-        if verdict.kind is VerdictKind.DUPLICATE:
-            return target
-        if verdict.kind is VerdictKind.CONTRADICTION_CANDIDATE:
-            clashes.append((place, target, verdict.reason, cosine))
-    decided.contradictions += clashes
-    return None
+def _settle_by_meaning(
+    profile: Profile,
+    proposals: Sequence[Proposal],
+    around: Surroundings,
+    meant: Sequence[int],
+    targets: dict[int, int | ExistingAtom],
+    decided: Decided,
+) -> None:
+    def lookup(_: Sequence[Candidate]) -> list[list[Existing]]:
+        return [
+            [
+                Existing(id_, _statement(around.known[id_][0]), around.known[id_][1])
+                for id_ in around.near[place]
+                if id_ in around.known
+            ]
+            for place in meant
+        ]
+
+    def place_of(ref: Ref) -> int | ExistingAtom:
+        return ExistingAtom(ref.atom_id) if isinstance(ref, KeptAtom) else meant[ref.index]
+
+    batch = [
+        Candidate(_statement(proposals[place].atom), around.vectors[place], proposals[place].atom.content_hash)
+        for place in meant
+    ]
+    for place, resolution in zip(meant, resolve(batch, lookup, profile), strict=True):
+        if resolution.duplicate_of is not None:
+            targets[place] = place_of(resolution.duplicate_of)
+            decided.semantic += 1
+        decided.contradictions += [
+            (place, place_of(clash.ref), clash.reason, clash.cosine) for clash in resolution.contradictions
+        ]
 
 
 def _statement(atom: NewAtom | AtomStatement) -> Statement:
-    text = atom.content if atom.type == "text" else atom.claim or atom.content
-    return Statement(type=atom.type, text=text, language=atom.language)
+    return statement_of(atom.type, atom.claim, atom.content, atom.language)
+
+
+def statement_of(atom_type: AtomType, claim: str, content: str, language: str) -> Statement:
+    """What an atom states: a passage its text, the others their claim."""
+    text = content if atom_type is AtomType.TEXT else claim or content
+    return Statement(type=atom_type, text=text, language=language)

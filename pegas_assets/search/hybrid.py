@@ -73,7 +73,7 @@ def _fused(engines: SearchEngines, connection: Connection, request: SearchReques
         found.sparse,
         weight=profile.fusion_weight if profile is not None else FUSION_WEIGHT,
         coverage=lexical_coverage(connection, found, request.query),
-        floor=profile.weak_hit if profile is not None else None,
+        floor=profile.unrelated if profile is not None else None,
     )
 
 

@@ -18,7 +18,7 @@ GONE_REASON = "The quotation is no longer in document"
 
 @dataclass(frozen=True)
 class NewAtom:
-    """An atom to write; its hash is its identity."""
+    """An atom to write; its hash is its identity. `signature` is what all statements that say the same have in common."""
 
     type: AtomType
     claim: str
@@ -31,6 +31,7 @@ class NewAtom:
     context: str
     metadata: dict[str, Any]
     distilled_by: str
+    signature: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,9 @@ def insert_atoms(connection: Connection, atoms: Sequence[NewAtom]) -> dict[str, 
     rows = connection.execute(
         """
         INSERT INTO pm_atom (type, claim, content, content_hash, confidence, doc_id, locator, language, context,
-                             metadata, distilled_by)
+                             metadata, distilled_by, signature)
         SELECT * FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::real[], %s::bigint[], %s::jsonb[],
-                             %s::text[], %s::text[], %s::jsonb[], %s::text[])
+                             %s::text[], %s::text[], %s::jsonb[], %s::text[], %s::text[])
         ON CONFLICT (content_hash) DO NOTHING RETURNING content_hash, id
         """,
         [
@@ -88,6 +89,7 @@ def insert_atoms(connection: Connection, atoms: Sequence[NewAtom]) -> dict[str, 
             [atom.context for atom in atoms],
             [json.dumps(atom.metadata, ensure_ascii=False) for atom in atoms],
             [atom.distilled_by for atom in atoms],
+            [atom.signature or None for atom in atoms],
         ],
     ).fetchall()
     made = {row[0]: int(row[1]) for row in rows}
@@ -141,6 +143,26 @@ def add_contradictions(connection: Connection, pairs: Sequence[tuple[int, int, s
             "ON CONFLICT DO NOTHING",
             [list(column) for column in zip(*ordered, strict=True)],
         )
+
+
+def by_signature(
+    connection: Connection, signatures: Sequence[str], per_signature: int = 8
+) -> dict[str, list[AtomStatement]]:
+    """Atoms that share a signature with one of these, the oldest few of each."""
+    rows = connection.execute(
+        """
+        SELECT asked.signature, same.* FROM unnest(%s::text[]) AS asked (signature)
+        CROSS JOIN LATERAL (
+            SELECT id, type, coalesce(claim, ''), content, language, context
+            FROM pm_atom WHERE signature = asked.signature ORDER BY id LIMIT %s
+        ) AS same
+        """,
+        [sorted({signature for signature in signatures if signature}), per_signature],
+    ).fetchall()
+    found: dict[str, list[AtomStatement]] = {}
+    for signature, id_, kind, *rest in rows:
+        found.setdefault(signature, []).append(AtomStatement(id_, AtomType(kind), *rest))
+    return found
 
 
 def newest_atom_id(connection: Connection) -> int:
