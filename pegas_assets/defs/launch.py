@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 REPOSITORY = "__repository__"
 DOCUMENTS_LIMIT = 10_000
 TIMEOUT_S = 10.0
+_job: JobDefinition | None = None
+_job_lock = threading.Lock()
 FINISHED = frozenset({"SUCCESS", "FAILURE", "CANCELED"})
 
 
@@ -60,6 +62,7 @@ def run_ingest_inprocess(
     Raises:
         EngineUnavailable: Dagster's storage does not answer.
     """
+    job = _ingest_job()
     from pegas_assets.defs.partitions import SOURCES_NAME
     from pegas_assets.defs.resources import lend, owner_tags
 
@@ -71,7 +74,7 @@ def run_ingest_inprocess(
         if not instance.has_dynamic_partition(SOURCES_NAME, source):
             instance.add_dynamic_partitions(SOURCES_NAME, [source])
         with lend(runtime):
-            result = _ingest_job().execute_in_process(
+            result = job.execute_in_process(
                 run_config={
                     **ingest_config(document_ids, force=force),
                     "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
@@ -248,11 +251,15 @@ def _ask(settings: Settings, query: str, variables: Mapping[str, Any]) -> dict[s
     return data
 
 
-@functools.cache
 def _ingest_job() -> JobDefinition:
-    from pegas_assets.definitions import defs
+    """The job, loaded once. Under a lock: threads that import the same modules for the first time see half of them."""
+    global _job
+    with _job_lock:
+        if _job is None:
+            from pegas_assets.definitions import defs
 
-    return defs.resolve_job_def("ingest_job")
+            _job = defs.resolve_job_def("ingest_job")
+        return _job
 
 
 def _bring_up(settings: Settings) -> None:

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import socket
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -68,3 +69,12 @@ def instance(opened: Runtime) -> Iterator[dg.DagsterInstance]:
 @pytest.fixture
 def source(opened: Runtime) -> Source:
     return Source(opened, f"t{uuid.uuid4().hex[:8]}")
+
+
+@pytest.fixture
+def unused_port() -> int:
+    """A port that nobody listened on a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
