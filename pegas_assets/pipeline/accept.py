@@ -15,6 +15,7 @@ from pegas_assets.stores import documents
 from pegas_assets.stores.documents import Body, Known, NewDocument
 from pegas_assets.stores.operations import Item, add_items, open_operation
 from pegas_assets.stores.postgres import Connection, Database
+from pegas_assets.stores.stated import StatedAtom, add_stated_atom
 from pegas_assets.text.cleaning import clean_text
 
 BATCH_FILES = 100
@@ -45,13 +46,15 @@ def accept_text(
     client: str = "",
     kind: DocumentKind = DocumentKind.TEXT,
     authority: float | None = None,
-    stated: documents.StatedAtom | None = None,
+    stated: StatedAtom | None = None,
 ) -> Acceptance:
     """Accept a text given as such, with the atom that it states where somebody said so.
 
     Raises:
-        InvalidInput: it is empty, or longer than a document may be.
+        InvalidInput: it is empty, or longer than a document may be; an authority out of range.
     """
+    if authority is not None and not 0 <= authority <= 1:
+        raise InvalidInput(f"authority is {authority}; it must be 0 to 1.", hint="0.5 is usual.", item="authority")
     cleaned = clean_text(text)
     if not cleaned.strip():
         raise InvalidInput("The text is empty.", hint="Give a text with at least one word.", item=title)
@@ -74,7 +77,7 @@ def accept_text(
         operation = open_operation(connection, "ingest", client)
         (item,) = _accept_batch(connection, operation, [new])
         if stated is not None and item.document_id is not None:
-            documents.add_stated_atom(connection, item.document_id, stated)
+            add_stated_atom(connection, item.document_id, stated)
         return Acceptance(operation, (item,), (source,))
 
     return database.transaction(work)
@@ -200,6 +203,10 @@ def _accept_batch(connection: Connection, operation: str, batch: Sequence[NewDoc
         digest = hashes[id(item)]
         name = item.uri or item.title
         known = addresses_known.get(item.uri) if item.uri else None
+        changed = known is not None and bool(known.sha256) and known.sha256 != digest
+        if known is not None and changed and documents.part_address(connection, known.document_id, item.uri):
+            # The other addresses still have the text that was there: this one is a document of its own from now on.
+            known = None
         if known is not None:
             items.append(_accept_again(connection, item, known, digest, name))
         elif digest in bytes_known:

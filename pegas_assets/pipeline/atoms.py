@@ -24,13 +24,14 @@ from pegas_assets.pipeline.parts import IngestParts
 from pegas_assets.pipeline.report import Progress, StageReport
 from pegas_assets.pipeline.work import each_document
 from pegas_assets.stores import atoms as atom_store
+from pegas_assets.stores import attempts, documents
 from pegas_assets.stores import chunks as chunk_store
-from pegas_assets.stores import documents
 from pegas_assets.stores.atoms import NewAtom, NewCitation
 from pegas_assets.stores.chunks import StoredChunk
-from pegas_assets.stores.documents import PendingDocument, StatedAtom
+from pegas_assets.stores.documents import PendingDocument
 from pegas_assets.stores.locks import lock_dedup
 from pegas_assets.stores.postgres import Connection
+from pegas_assets.stores.stated import StatedAtom, stated_atoms
 from pegas_assets.text.cleaning import clean_json, clean_text
 from pegas_assets.text.sentences import split_sentences
 
@@ -47,6 +48,8 @@ class Read:
     state: DistilState
     error: str
     proposals: tuple[Proposal, ...]
+    stated: tuple[StatedAtom, ...] | None
+    """What was stated by hand when it was read; None where that has no place."""
 
 
 def distil_pending(
@@ -82,7 +85,7 @@ def distil_pending(
         # What somebody stated by hand is all that a manual document is for: no rule reads more into it.
         distiller = StatedOnly() if document.kind is DocumentKind.MANUAL else parts.distiller
         with database.connection() as connection:
-            stated = documents.stated_atoms(connection, document.id)
+            stated = stated_atoms(connection, document.id)
         while True:
             with database.connection() as connection:
                 batch = chunk_store.undistilled_chunks(
@@ -91,12 +94,12 @@ def distil_pending(
             if not batch:
                 break
             after = batch[-1][0]
-            read = [_read(distiller, chunk, stated if seq == 0 else (), report) for seq, chunk in batch]
+            read = [_read(distiller, chunk, stated if seq == 0 else None, report) for seq, chunk in batch]
             _keep(parts, document.id, distiller.name, read, report)
             if parts.relieve is not None:
                 parts.relieve()
         with database.connection() as connection:
-            documents.finish(connection, document.id)
+            attempts.finish(connection, document.id)
 
     each_document(database, ids, report, work, wanted, progress)
     return report.ended()
@@ -126,22 +129,27 @@ def _keep(parts: IngestParts, document_id: int, distiller: str, read: Sequence[R
     report.counts["chunks"] += len(read)
 
 
-def _read(distiller: Distiller, chunk: StoredChunk, stated: Sequence[StatedAtom], report: StageReport) -> Read:
+def _read(distiller: Distiller, chunk: StoredChunk, stated: tuple[StatedAtom, ...] | None, report: StageReport) -> Read:
     """Distil a chunk and keep what can be proven from it."""
     try:
         outcome = distiller.distil(chunk.to_distil())
     except Exception as error:  # noqa: BLE001 - a distiller's trouble with one chunk is that chunk's; its text stays
         outcome = Distillation(state=DistilState.FAILED, reason=f"{type(error).__name__}: {error}"[:500])
     typed = []
-    for atom in (*outcome.atoms, *(_stated(atom, chunk) for atom in stated if atom.type is not AtomType.TEXT)):
+    for atom in (*outcome.atoms, *(_stated(atom, chunk) for atom in stated or () if atom.type is not AtomType.TEXT)):
         if occurs(atom.quotation, chunk.content):
             typed.append(_proposal(chunk, atom, distiller.name))
         else:
             report.counts["refused: quotation not in the text"] += 1
     if outcome.state is DistilState.FAILED:
         report.note_failure("distil_failed", outcome.reason)
-    text = _proposal(chunk, text_atom(chunk.content, chunk.language), distiller.name)
-    return Read(chunk, outcome.state, outcome.reason, (text, *typed))
+    text = text_atom(chunk.content, chunk.language)
+    for own in stated or ():
+        if own.type is AtomType.TEXT and own.content == chunk.content:
+            text = text.model_copy(
+                update={"claim": own.claim or text.claim, "confidence": own.confidence, "metadata": own.metadata}
+            )
+    return Read(chunk, outcome.state, outcome.reason, (_proposal(chunk, text, distiller.name), *typed), stated)
 
 
 def text_atom(content: str, language: str) -> DistilledAtom:
@@ -232,11 +240,15 @@ def _write(
             for place, other, reason, cosine in decided.contradictions
         ],
     )
-    _retire_older(connection, read, ids, distiller)
+    before = [item.chunk.id for item in read if item.chunk.reading not in ("", distiller)]
+    if before:
+        atom_store.retire_unfound(connection, before, ids, distiller)
     place = 0
     marks: list[tuple[int, int | None, str, str]] = []
     for item in read:
-        marks.append((item.chunk.id, ids[place], item.state, clean_text(item.error)))
+        # What was stated since the reading began is not in it: the chunk is read again.
+        if item.stated is None or item.stated == stated_atoms(connection, document_id, hold=True):
+            marks.append((item.chunk.id, ids[place], item.state, clean_text(item.error)))
         place += len(item.proposals)
     chunk_store.mark_distilled(connection, marks, distiller)
     return {
@@ -246,20 +258,3 @@ def _write(
         "duplicates by meaning": decided.semantic,
         "contradiction candidates": len(decided.contradictions),
     }
-
-
-def _retire_older(connection: Connection, read: Sequence[Read], ids: Sequence[int], distiller: str) -> None:
-    """Atoms that an earlier distiller took from these chunks and this one does not find again become stale."""
-    before = [item.chunk.id for item in read if item.chunk.reading not in ("", distiller)]
-    if before:
-        connection.execute(
-            """
-            UPDATE pm_atom SET status = 'stale', updated_at = now(),
-                   status_reason = %(distiller)s || ' does not find it in the text.'
-            WHERE id IN (SELECT atom_id FROM pm_citation WHERE chunk_id = ANY(%(chunks)s))
-              AND NOT id = ANY(%(found)s) AND status = 'candidate' AND distilled_by NOT IN ('', %(distiller)s)
-              AND NOT EXISTS (SELECT FROM pm_citation WHERE atom_id = pm_atom.id AND gone_at IS NULL
-                              AND (chunk_id IS NULL OR NOT chunk_id = ANY(%(chunks)s)))
-            """,
-            {"distiller": distiller, "chunks": before, "found": list(ids)},
-        )

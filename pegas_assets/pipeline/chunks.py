@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pegas_assets.distill.quotations import occurs
+from pegas_assets.distill.quotations import span_of
 from pegas_assets.embedding.base import Embedder
 from pegas_assets.errors import Refused
 from pegas_assets.identity import document_hash
-from pegas_assets.model import DocumentKind, DocumentStatus
+from pegas_assets.model import DocumentStatus
 from pegas_assets.pipeline.report import Progress, StageReport
 from pegas_assets.pipeline.work import each_document
 from pegas_assets.settings import Settings
@@ -39,7 +39,7 @@ def chunk_pending(
             ids = documents.pending_ids(connection, source, ["accepted", "fetching"], only)
 
     def wanted(document: PendingDocument) -> bool:
-        if not document.has_body or (document.kind is DocumentKind.WEB and not document.fetched):
+        if not document.has_body or document.to_fetch:
             report.skipped["no bytes yet"] += 1
             return False
         return force or document.status in (DocumentStatus.ACCEPTED, DocumentStatus.FETCHING)
@@ -64,9 +64,11 @@ def chunk_pending(
             raise Refused("The document has no text.", hint="Give one with at least one word.", item=document.uri)
         content_hash = document_hash(parsed.text)
 
-        def write(connection: Connection) -> bool:
+        def write(connection: Connection) -> str:
             # Two copies that are read at the same moment must see each other: the lock is the one dedup uses.
             lock_dedup(connection)
+            if not documents.still_has(connection, document.id, body.bytes):
+                return "newer bytes came meanwhile"
             twin = documents.find_by_content(connection, content_hash, document.id)
             if (
                 twin is not None
@@ -74,23 +76,24 @@ def chunk_pending(
                 and not documents.has_chunks(connection, document.id)
             ):
                 documents.merge_into(connection, document.id, twin)
-                return False
-            replaced = chunk_store.replace_chunks(connection, document.id, parsed.chunks, occurs)
+                return "duplicate"
+            replaced = chunk_store.replace_chunks(connection, document.id, parsed.chunks, span_of)
             documents.record_parse(connection, document.id, parsed, content_hash)
             if parsed.canonical_uri:
                 documents.add_uri(connection, document.id, parsed.canonical_uri)
             report.counts["chunks kept"] += replaced.kept
             report.counts["chunks removed"] += replaced.removed
             report.counts["citations gone"] += replaced.citations_gone
-            return True
+            return ""
 
-        if database.transaction(write):
+        left = database.transaction(write)
+        if not left:
             report.produced += len(parsed.chunks)
             report.counts["characters"] += len(parsed.text)
             for warning in parsed.warnings:
                 report.counts[f"warning: {warning[:80]}"] += 1
         else:
-            report.skipped["duplicate"] += 1
+            report.skipped[left] += 1
 
     each_document(database, ids, report, work, wanted, progress)
     return report.ended()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pegas_assets.errors import InvalidInput, Refused
-from pegas_assets.model import DocumentKind, DocumentStatus
+from pegas_assets.model import DocumentStatus
 from pegas_assets.pipeline.report import Progress, StageReport
 from pegas_assets.pipeline.work import each_document
 from pegas_assets.settings import Settings
@@ -33,7 +33,7 @@ def fetch_pending(
     def wanted(document: PendingDocument) -> bool:
         if document.status not in (DocumentStatus.ACCEPTED, DocumentStatus.FETCHING):
             return False
-        if document.fetched or document.kind is not DocumentKind.WEB:
+        if not document.to_fetch:
             report.skipped["bytes are here"] += 1
             return False
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,10 +18,13 @@ from pegas_assets.projection.targets import Target
 from pegas_assets.stores import documents
 from pegas_assets.stores.atoms import ids_by_hash
 from pegas_assets.stores.hits import contradiction_candidates
+from pegas_assets.stores.stated import StatedAtom, atom_stated_by, survivor, workable
 from pegas_assets.text.cleaning import clean_text
 
 MAX_CLAIM = 500
 DRAIN_WAIT_S = 0.1
+INGEST_WAIT_S = 5.0
+"""How long a store waits for another worker that is at the same document."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ def store_atom(
     if confidence is not None and not 0 <= confidence <= 1:
         raise InvalidInput(f"confidence is {confidence}; it must be 0 to 1.", hint="0.5 is unsure.", item="confidence")
     content = content or claim
-    stated = documents.StatedAtom(
+    stated = StatedAtom(
         type=type,
         claim=claim,
         content=content,
@@ -82,21 +86,17 @@ def store_atom(
     accepted = accept_text(
         database, parts.settings, content, title=title, client=client, kind=DocumentKind.MANUAL, stated=stated
     )
-    document_id = accepted.items[0].document_id
-    assert document_id is not None
     content_hash = atom_hash(type, content)
     with database.connection() as connection:
         known = ids_by_hash(connection, [content_hash]).get(content_hash)
-        source = documents.source_of(connection, document_id)
-    ingest_source(parts, source, only=[document_id])
+    document_id = _ingested(parts, accepted.operation_id)
     with database.connection() as connection:
-        document_id = documents.survivor(connection, accepted.operation_id) or document_id
-        atom_id = documents.atom_stated_by(connection, document_id, content_hash, type)
+        atom_id = atom_stated_by(connection, document_id, content_hash, type, content)
         against = contradiction_candidates(connection, atom_id)
         keys = documents.keys_of(connection, document_id)
         made_here = ids_by_hash(connection, [content_hash]).get(content_hash) == atom_id and known is None
     drained = drain(database, targets, keys=keys, wait_s=DRAIN_WAIT_S, max_attempts=parts.settings.outbox_max_attempts)
-    projected = all(not item.unavailable and not item.busy_buckets and not item.waiting for item in drained)
+    projected = all(not (item.unavailable or item.busy_buckets or item.waiting or item.failed) for item in drained)
     return Stored(
         key=f"atom:{atom_id}",
         atom_id=atom_id,
@@ -107,3 +107,21 @@ def store_atom(
         may_contradict=tuple((f"atom:{other}", text, reason) for other, text, reason in against),
         drained=drained,
     )
+
+
+def _ingested(parts: IngestParts, operation_id: str) -> int:
+    """Do the stages of the document that a request is about; returns the one that it ended at.
+
+    Where another worker holds the document, it is waited for.
+    """
+    deadline = time.monotonic() + INGEST_WAIT_S
+    while True:
+        with parts.database.connection() as connection:
+            document_id = survivor(connection, operation_id)
+            assert document_id is not None
+            open_ = workable(connection, document_id)
+            source = documents.source_of(connection, document_id)
+        if not open_ or time.monotonic() > deadline:
+            return document_id
+        if any(report.skipped["another worker has it"] for report in ingest_source(parts, source, only=[document_id])):
+            time.sleep(0.05)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from pegas_assets.errors import EngineUnavailable, FetchFailed, PegasError, Refused
 from pegas_assets.model import DocumentStatus
 from pegas_assets.pipeline.report import Progress, StageReport
-from pegas_assets.stores import documents
-from pegas_assets.stores.documents import MAX_ATTEMPTS, PendingDocument
+from pegas_assets.stores import attempts, documents
+from pegas_assets.stores.attempts import MAX_ATTEMPTS
+from pegas_assets.stores.documents import PendingDocument
 from pegas_assets.stores.locks import release_document, try_document
 from pegas_assets.stores.postgres import Database, first_line
 
@@ -35,45 +36,55 @@ def each_document(
     """
     with database.session() as session:
         for place, document_id in enumerate(ids):
-            if not try_document(session, document_id):
+            if try_document(session, document_id):
+                try:
+                    _take(database, document_id, report, work, wanted)
+                finally:
+                    if not session.closed:
+                        release_document(session, document_id)
+            else:
                 report.skipped["another worker has it"] += 1
-                continue
-            try:
-                with database.connection() as connection:
-                    document = documents.read_pending(connection, document_id)
-                    if document is None or not wanted(document):
-                        continue
-                    attempts = documents.begin_attempt(connection, document_id)
-                if attempts > MAX_ATTEMPTS:
-                    reason = f"The worker ended {MAX_ATTEMPTS} times over this document."
-                    _record(database, document, report, PegasError(reason, code="worker_lost"), None)
-                    continue
-                _attempt(database, document, attempts, report, work)
-            finally:
-                if not session.closed:
-                    release_document(session, document_id)
             if progress is not None:
                 progress(report.stage, place + 1, len(ids))
+
+
+def _take(
+    database: Database,
+    document_id: int,
+    report: StageReport,
+    work: Callable[[PendingDocument], None],
+    wanted: Callable[[PendingDocument], bool],
+) -> None:
+    with database.connection() as connection:
+        document = documents.read_pending(connection, document_id)
+        if document is None or not wanted(document):
+            return
+        count = attempts.begin_attempt(connection, document_id)
+    if count > MAX_ATTEMPTS:
+        reason = f"The worker ended {MAX_ATTEMPTS} times over this document."
+        _record(database, document, report, PegasError(reason, code="worker_lost"), None)
+    else:
+        _attempt(database, document, count, report, work)
 
 
 def _attempt(
     database: Database,
     document: PendingDocument,
-    attempts: int,
+    count: int,
     report: StageReport,
     work: Callable[[PendingDocument], None],
 ) -> None:
-    retry = RETRY_S[min(attempts, len(RETRY_S)) - 1]
+    retry = RETRY_S[min(count, len(RETRY_S)) - 1]
     try:
         work(document)
         report.documents += 1
     except Refused as error:
         status = DocumentStatus.NEEDS_OCR if error.needs_ocr else DocumentStatus.REFUSED
         with database.connection() as connection:
-            documents.refuse(connection, document.id, status, str(error), error.code)
+            attempts.refuse(connection, document.id, status, str(error), error.code)
         report.note_failure(error.code, str(error))
     except EngineUnavailable as error:
-        _record(database, document, report, error, 1.0, uncounted=True)
+        _record(database, document, report, error, 1.0, forgiven=True)
         raise
     except FetchFailed as error:
         _record(database, document, report, error, retry if error.retryable else None)
@@ -91,10 +102,8 @@ def _record(
     error: PegasError,
     retry_in_s: float | None,
     *,
-    uncounted: bool = False,
+    forgiven: bool = False,
 ) -> None:
     with database.connection() as connection:
-        if uncounted:
-            documents.forgive_attempt(connection, document.id)
-        documents.fail(connection, document.id, str(error), error.code, retry_in_s=retry_in_s)
+        attempts.fail(connection, document.id, str(error), error.code, retry_in_s=retry_in_s, forgiven=forgiven)
     report.note_failure(error.code, str(error))

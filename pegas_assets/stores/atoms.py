@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pegas_assets.stores.postgres import Connection
 
 GONE_REASON = "The quotation is no longer in document"
+UNFOUND_REASON = " does not find it in the text."
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def insert_atoms(connection: Connection, atoms: Sequence[NewAtom]) -> dict[str, 
 def add_citations(connection: Connection, citations: Sequence[NewCitation]) -> int:
     """Write citations that are not there yet; returns how many are new.
 
-    One that was gone lives again, and an atom that went stale with it is a candidate again.
+    One that was gone lives again; an atom that went stale for want of one is again what it was before.
     """
     if not citations:
         return 0
@@ -123,14 +124,50 @@ def add_citations(connection: Connection, citations: Sequence[NewCitation]) -> i
             [item.quoted_text for item in unique.values()],
         ],
     ).fetchall()
-    revived = [row[0] for row in rows if not row[1]]
-    if revived:
-        connection.execute(
-            "UPDATE pm_atom SET status = 'candidate', status_reason = 'The quotation is back.', updated_at = now() "
-            "WHERE id = ANY(%s) AND status = 'stale' AND starts_with(status_reason, %s)",
-            [revived, GONE_REASON],
-        )
+    _revive(connection, sorted({item.atom_id for item in citations}))
     return sum(1 for row in rows if row[1])
+
+
+def _revive(connection: Connection, ids: Sequence[int]) -> None:
+    """Give atoms that have a quotation again the status that they had before they lost it."""
+    connection.execute(
+        """
+        UPDATE pm_atom SET status_reason = 'The quotation is back.', updated_at = now(), status = coalesce(
+            (SELECT status FROM pm_atom_history WHERE atom_id = pm_atom.id AND status <> 'stale'
+             ORDER BY at DESC, id DESC LIMIT 1), 'candidate')
+        WHERE id = ANY(%s) AND status = 'stale'
+          AND (starts_with(status_reason, %s) OR right(status_reason, %s) = %s)
+        """,
+        [list(ids), GONE_REASON, len(UNFOUND_REASON), UNFOUND_REASON],
+    )
+
+
+def retire_unsupported(connection: Connection, ids: Sequence[int]) -> None:
+    """Of these atoms, make those stale that no living citation supports, with the document that last did."""
+    connection.execute(
+        """
+        UPDATE pm_atom SET status = 'stale', updated_at = now(), status_reason = %(reason)s || ' ' || (
+            SELECT doc_id FROM pm_citation WHERE atom_id = pm_atom.id ORDER BY gone_at DESC, id DESC LIMIT 1) || '.'
+        WHERE id = ANY(%(ids)s) AND status NOT IN ('rejected', 'stale')
+          AND EXISTS (SELECT FROM pm_citation WHERE atom_id = pm_atom.id)
+          AND NOT EXISTS (SELECT FROM pm_citation WHERE atom_id = pm_atom.id AND gone_at IS NULL)
+        """,
+        {"ids": list(ids), "reason": GONE_REASON},
+    )
+
+
+def retire_unfound(connection: Connection, chunks: Sequence[int], found: Sequence[int], distiller: str) -> None:
+    """Make stale what an earlier distiller took from these chunks alone and this one does not find again."""
+    connection.execute(
+        """
+        UPDATE pm_atom SET status = 'stale', updated_at = now(), status_reason = %(distiller)s || %(reason)s
+        WHERE id IN (SELECT atom_id FROM pm_citation WHERE chunk_id = ANY(%(chunks)s))
+          AND NOT id = ANY(%(found)s) AND status = 'candidate' AND distilled_by NOT IN ('', %(distiller)s)
+          AND NOT EXISTS (SELECT FROM pm_citation WHERE atom_id = pm_atom.id AND gone_at IS NULL
+                          AND (chunk_id IS NULL OR NOT chunk_id = ANY(%(chunks)s)))
+        """,
+        {"distiller": distiller, "reason": UNFOUND_REASON, "chunks": list(chunks), "found": list(found)},
+    )
 
 
 def add_contradictions(connection: Connection, pairs: Sequence[tuple[int, int, str, float]]) -> None:

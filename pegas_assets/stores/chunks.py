@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pegas_assets.model import Block, ChunkToDistil, DocumentKind, Locator, ParsedChunk
-from pegas_assets.stores.atoms import locator_json
+from pegas_assets.stores.atoms import locator_json, retire_unsupported
 
 if TYPE_CHECKING:
     from pegas_assets.stores.postgres import Connection
@@ -45,6 +45,10 @@ class StoredChunk:
         )
 
 
+SpanOf = Callable[[str, str], tuple[int, int] | None]
+"""Where a quotation stands in a text, as offsets, half open; None where it does not."""
+
+
 @dataclass(frozen=True)
 class Replaced:
     """What a new reading changed."""
@@ -59,12 +63,12 @@ def replace_chunks(
     connection: Connection,
     document_id: int,
     chunks: Sequence[ParsedChunk],
-    occurs: Callable[[str, str], bool],
+    span_of: SpanOf,
 ) -> Replaced:
     """Make a document's chunks be these. A chunk whose text was there before stays, with what was distilled from it.
 
-    A citation whose quotation stands in the new text moves to its new chunk; any other keeps its row and is marked
-    gone, and an atom that no living citation supports becomes stale, with the reason. `occurs(quotation, text)` decides.
+    A citation whose quotation stands in the new text moves with it; any other keeps its row and is marked gone, and an
+    atom that no living citation supports becomes stale, with the reason.
     """
     old = connection.execute(
         "SELECT id, content_hash, locator, blocks, seq FROM pm_chunk WHERE doc_id = %s ORDER BY seq", [document_id]
@@ -75,8 +79,10 @@ def replace_chunks(
     from hashlib import sha256
 
     by_hash: dict[bytes, deque[int]] = defaultdict(deque)
-    for chunk_id, content_hash, *_ in old:
+    before: dict[int, Locator] = {}
+    for chunk_id, content_hash, locator, *_ in old:
         by_hash[bytes(content_hash)].append(chunk_id)
+        before[chunk_id] = Locator.model_validate(locator)
     kept: list[tuple[int, ParsedChunk]] = []
     added: list[ParsedChunk] = []
     for chunk in chunks:
@@ -102,8 +108,13 @@ def replace_chunks(
             [_blocks_json(chunk) for _, chunk in kept],
         ],
     )
+    _shift_citations(
+        connection,
+        document_id,
+        {id_: (before[id_], chunk.locator) for id_, chunk in kept if before[id_] != chunk.locator},
+    )
     _insert(connection, document_id, added)
-    gone = _settle_citations(connection, document_id, occurs)
+    gone = _settle_citations(connection, document_id, span_of)
     return Replaced(len(kept), len(added), len(removed), gone)
 
 
@@ -129,42 +140,82 @@ def _insert(connection: Connection, document_id: int, chunks: Sequence[ParsedChu
             )
 
 
-def _settle_citations(connection: Connection, document_id: int, occurs: Callable[[str, str], bool]) -> int:
-    """Give each citation without a chunk its new chunk, or mark it gone; returns how many are gone."""
+def _shift_citations(connection: Connection, document_id: int, moved: Mapping[int, tuple[Locator, Locator]]) -> None:
+    """Have the citations of chunks that stayed say where they now stand: chunk → its locator before and after."""
+    placed = []
+    for citation_id, chunk_id, stored in connection.execute(
+        "SELECT id, chunk_id, locator FROM pm_citation WHERE chunk_id = ANY(%s)", [list(moved)]
+    ).fetchall():
+        before, after = moved[chunk_id]
+        locator = Locator.model_validate(stored)
+        start, end = locator.start, locator.end
+        if start is not None and end is not None and before.start is not None and after.start is not None:
+            start, end = start + after.start - before.start, end + after.start - before.start
+        placed.append((citation_id, chunk_id, after.model_copy(update={"start": start, "end": end})))
+    _place_citations(connection, document_id, placed)
+
+
+def _settle_citations(connection: Connection, document_id: int, span_of: SpanOf) -> int:
+    """Give each citation without a chunk its new chunk and place, or mark it gone; returns how many are gone."""
     loose = connection.execute(
         "SELECT id, quoted_text FROM pm_citation WHERE doc_id = %s AND chunk_id IS NULL AND gone_at IS NULL",
         [document_id],
     ).fetchall()
     if not loose:
         return 0
-    chunks = connection.execute(
-        "SELECT id, content FROM pm_chunk WHERE doc_id = %s ORDER BY seq", [document_id]
-    ).fetchall()
-    found: list[tuple[int, int]] = []
+    chunks = [
+        (chunk_id, content, " ".join(content.split()), Locator.model_validate(locator))
+        for chunk_id, content, locator in connection.execute(
+            "SELECT id, content, locator FROM pm_chunk WHERE doc_id = %s ORDER BY seq", [document_id]
+        ).fetchall()
+    ]
+    placed: list[tuple[int, int, Locator]] = []
     gone: list[int] = []
     for citation_id, quotation in loose:
-        chunk_id = next((chunk_id for chunk_id, content in chunks if occurs(quotation, content)), None)
-        if chunk_id is None:
+        folded = " ".join(quotation.split())
+        held = next((chunk for chunk in chunks if folded in chunk[2]), None)
+        span = span_of(quotation, held[1]) if held is not None else None
+        if held is None or span is None:
             gone.append(citation_id)
-        else:
-            found.append((citation_id, chunk_id))
-    connection.execute(
-        "UPDATE pm_citation SET chunk_id = moved.chunk FROM unnest(%s::bigint[], %s::bigint[]) AS moved (id, chunk) "
-        "WHERE pm_citation.id = moved.id",
-        [[citation for citation, _ in found], [chunk for _, chunk in found]],
-    )
-    connection.execute("UPDATE pm_citation SET gone_at = now() WHERE id = ANY(%s)", [gone])
+            continue
+        chunk_id, _, _, locator = held
+        first = locator.start or 0
+        placed.append(
+            (citation_id, chunk_id, locator.model_copy(update={"start": first + span[0], "end": first + span[1]}))
+        )
+    _place_citations(connection, document_id, placed)
+    atoms = connection.execute(
+        "UPDATE pm_citation SET gone_at = now() WHERE id = ANY(%s) RETURNING atom_id", [gone]
+    ).fetchall()
+    retire_unsupported(connection, [row[0] for row in atoms])
+    return len(gone)
+
+
+def _place_citations(connection: Connection, document_id: int, placed: Sequence[tuple[int, int, Locator]]) -> None:
+    """Write where citations stand, and with them the atoms that belong to the document."""
+    if not placed:
+        return
+    atoms = connection.execute(
+        """
+        UPDATE pm_citation SET chunk_id = moved.chunk, locator = moved.locator
+        FROM unnest(%s::bigint[], %s::bigint[], %s::jsonb[]) AS moved (id, chunk, locator)
+        WHERE pm_citation.id = moved.id RETURNING atom_id
+        """,
+        [
+            [citation for citation, _, _ in placed],
+            [chunk for _, chunk, _ in placed],
+            [locator_json(locator) for _, _, locator in placed],
+        ],
+    ).fetchall()
     connection.execute(
         """
-        UPDATE pm_atom SET status = 'stale', updated_at = now(),
-               status_reason = 'The quotation is no longer in document ' || %(document)s || '.'
-        WHERE id IN (SELECT atom_id FROM pm_citation WHERE id = ANY(%(gone)s))
-          AND status NOT IN ('rejected', 'stale')
-          AND NOT EXISTS (SELECT FROM pm_citation WHERE atom_id = pm_atom.id AND gone_at IS NULL)
+        UPDATE pm_atom SET updated_at = now(), locator = (
+            SELECT locator FROM pm_citation WHERE atom_id = pm_atom.id AND doc_id = %(document)s
+            ORDER BY gone_at NULLS FIRST, id LIMIT 1)
+        WHERE doc_id = %(document)s AND id = ANY(%(atoms)s)
         """,
-        {"document": document_id, "gone": gone},
+        {"document": document_id, "atoms": [row[0] for row in atoms]},
     )
-    return len(gone)
 
 
 def undistilled_chunks(

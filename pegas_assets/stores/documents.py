@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pegas_assets.stores.postgres import Connection
 
-from pegas_assets.errors import PegasError
-from pegas_assets.model import AtomType, DocumentKind, DocumentStatus, ParsedDocument
+from pegas_assets.model import DocumentKind, DocumentStatus, ParsedDocument
+from pegas_assets.stores.stated import add_stated_atom, stated_atoms
 from pegas_assets.text.cleaning import clean_json, clean_text
 
 OPEN = (DocumentStatus.ACCEPTED, DocumentStatus.FETCHING, DocumentStatus.PARSED)
 """The statuses after which work follows."""
-
-MAX_ATTEMPTS = 5
-"""A document that failed or killed its worker so often is failed for good, with the last reason."""
 
 
 @dataclass(frozen=True)
@@ -72,18 +69,8 @@ class PendingDocument:
     etag: str
     last_modified: str
     has_body: bool
-    fetched: bool
-
-
-@dataclass(frozen=True)
-class StatedAtom:
-    """An atom that somebody stated by hand; kept with its document until, and whenever, the document is distilled."""
-
-    type: AtomType
-    claim: str
-    content: str
-    confidence: float
-    metadata: dict[str, Any]
+    to_fetch: bool
+    """Whether it is a page whose bytes are still, or again, to be had."""
 
 
 def insert_document(connection: Connection, new: NewDocument) -> int:
@@ -141,6 +128,28 @@ def add_uri(connection: Connection, document_id: int, uri: str) -> None:
         "INSERT INTO pm_document_uri (doc_id, uri) VALUES (%s, %s) ON CONFLICT (uri_hash) DO NOTHING",
         [document_id, clean_text(uri)],
     )
+
+
+def part_address(connection: Connection, document_id: int, uri: str) -> bool:
+    """Take an address from a document that was met under others of the same kind; false where it is the only one."""
+    parted = connection.execute(
+        """
+        DELETE FROM pm_document_uri AS address WHERE doc_id = %(id)s AND uri = %(uri)s AND EXISTS (
+            SELECT FROM pm_document_uri AS other WHERE other.doc_id = address.doc_id AND other.uri <> address.uri
+              AND split_part(other.uri, ':', 1) = split_part(address.uri, ':', 1))
+        """,
+        {"id": document_id, "uri": clean_text(uri)},
+    ).rowcount
+    if parted:
+        connection.execute(
+            """
+            UPDATE pm_document SET updated_at = now(),
+                   uri = (SELECT uri FROM pm_document_uri WHERE doc_id = %(id)s ORDER BY id LIMIT 1)
+            WHERE id = %(id)s AND uri = %(uri)s
+            """,
+            {"id": document_id, "uri": clean_text(uri)},
+        )
+    return bool(parted)
 
 
 def put_body(connection: Connection, document_id: int, body: Body) -> None:
@@ -216,7 +225,10 @@ def reopen(connection: Connection, document_id: int, body: Body | None = None) -
 
 
 def merge_into(connection: Connection, document_id: int, survivor_id: int) -> None:
-    """Make a document that turned out to have another's text one with it: its addresses and requests move over."""
+    """Make a document that turned out to have another's text one with it: its addresses and requests move over, and
+    what was stated with it."""
+    for stated in stated_atoms(connection, document_id):
+        add_stated_atom(connection, survivor_id, stated)
     connection.execute("UPDATE pm_document_uri SET doc_id = %s WHERE doc_id = %s", [survivor_id, document_id])
     connection.execute(
         """
@@ -248,7 +260,8 @@ def read_pending(connection: Connection, document_id: int) -> PendingDocument | 
     row = connection.execute(
         """
         SELECT document.id, kind, source, coalesce(uri, ''), coalesce(title, ''), status, attempts,
-               coalesce(etag, ''), coalesce(last_modified, ''), body.doc_id IS NOT NULL, fetched_at IS NOT NULL
+               coalesce(etag, ''), coalesce(last_modified, ''), body.doc_id IS NOT NULL,
+               fetched_at IS NULL AND coalesce(uri, '') ~ '^https?://'
         FROM pm_document AS document LEFT JOIN pm_document_body AS body ON body.doc_id = document.id
         WHERE document.id = %s
         """,
@@ -259,6 +272,14 @@ def read_pending(connection: Connection, document_id: int) -> PendingDocument | 
     return PendingDocument(row[0], DocumentKind(row[1]), row[2], row[3], row[4], DocumentStatus(row[5]), *row[6:])
 
 
+def still_has(connection: Connection, document_id: int, body: bytes) -> bool:
+    """Whether a document's bytes are these; nobody exchanges them before the transaction ends."""
+    row = connection.execute(
+        "SELECT sha256 = sha256(%s::bytea) FROM pm_document_body WHERE doc_id = %s FOR SHARE", [body, document_id]
+    ).fetchone()
+    return bool(row and row[0])
+
+
 def read_body(connection: Connection, document_id: int) -> Body | None:
     row = connection.execute(
         "SELECT bytes, media_type, name, charset FROM pm_document_body WHERE doc_id = %s", [document_id]
@@ -266,23 +287,26 @@ def read_body(connection: Connection, document_id: int) -> Body | None:
     return Body(bytes(row[0]), row[1], row[2], row[3]) if row else None
 
 
-def begin_attempt(connection: Connection, document_id: int) -> int:
-    """Count an attempt before the work, so that a document that kills its worker is not tried for ever."""
-    row = connection.execute(
-        "UPDATE pm_document SET attempts = attempts + 1, updated_at = now() WHERE id = %s RETURNING attempts",
-        [document_id],
-    ).fetchone()
-    return int(row[0]) if row else 0
-
-
 def record_fetch(connection: Connection, document_id: int, *, etag: str, last_modified: str, body: Body | None) -> None:
-    """Keep what was fetched; None for a page that has not changed."""
+    """Keep what was fetched; None for a page that has not changed, whose marks stay unless the answer has newer ones.
+
+    The attempts that it took do not count against the reading.
+    """
     if body is not None:
         put_body(connection, document_id, body)
     connection.execute(
-        "UPDATE pm_document SET fetched_at = now(), etag = nullif(%s, ''), last_modified = nullif(%s, ''), "
-        "updated_at = now() WHERE id = %s",
-        [clean_text(etag), clean_text(last_modified), document_id],
+        """
+        UPDATE pm_document SET fetched_at = now(), attempts = 0, updated_at = now(),
+               etag = coalesce(nullif(%(etag)s, ''), CASE WHEN %(same)s THEN etag END),
+               last_modified = coalesce(nullif(%(modified)s, ''), CASE WHEN %(same)s THEN last_modified END)
+        WHERE id = %(id)s
+        """,
+        {
+            "etag": clean_text(etag),
+            "modified": clean_text(last_modified),
+            "same": body is None,
+            "id": document_id,
+        },
     )
 
 
@@ -316,68 +340,6 @@ def record_parse(connection: Connection, document_id: int, parsed: ParsedDocumen
     )  # fmt: skip
 
 
-def finish(connection: Connection, document_id: int) -> None:
-    """A document is done: all its chunks are distilled."""
-    connection.execute(
-        "UPDATE pm_document SET status = 'done', error = NULL, error_code = NULL, attempts = 0, updated_at = now() "
-        "WHERE id = %s",
-        [document_id],
-    )
-
-
-def refuse(connection: Connection, document_id: int, status: DocumentStatus, reason: str, code: str) -> None:
-    """Refuse a document: the row, status and reason stay; no bytes, chunk or atom.
-
-    One that was read before keeps what is known from that reading, with the reason why the newer one was not taken.
-    """
-    if has_chunks(connection, document_id):
-        _keep_reading(connection, document_id, reason, code)
-        return
-    connection.execute("DELETE FROM pm_document_body WHERE doc_id = %s", [document_id])
-    connection.execute(
-        "UPDATE pm_document SET status = %s, error = %s, error_code = %s, updated_at = now() WHERE id = %s",
-        [status, clean_text(reason), code, document_id],
-    )
-
-
-def fail(connection: Connection, document_id: int, reason: str, code: str, *, retry_in_s: float | None) -> None:
-    """Note a failure: tried again after `retry_in_s`; failed for good where that is None or tries are used up.
-
-    A document that was read before goes back to done in that case, with the reason.
-    """
-    row = connection.execute(
-        "SELECT attempts >= %s FROM pm_document WHERE id = %s", [MAX_ATTEMPTS, document_id]
-    ).fetchone()
-    if retry_in_s is not None and row is not None and not row[0]:
-        connection.execute(
-            "UPDATE pm_document SET error = %s, error_code = %s, updated_at = now(), "
-            "next_attempt_at = now() + make_interval(secs => %s) WHERE id = %s",
-            [clean_text(reason), code, retry_in_s, document_id],
-        )
-    elif all_distilled(connection, document_id):
-        _keep_reading(connection, document_id, reason, code)
-    else:
-        connection.execute(
-            "UPDATE pm_document SET status = 'failed', error = %s, error_code = %s, updated_at = now() WHERE id = %s",
-            [clean_text(reason), code, document_id],
-        )
-
-
-def _keep_reading(connection: Connection, document_id: int, reason: str, code: str) -> None:
-    connection.execute(
-        "UPDATE pm_document SET status = 'done', error = %s, error_code = %s, updated_at = now() WHERE id = %s",
-        [clean_text(reason), code, document_id],
-    )
-
-
-def all_distilled(connection: Connection, document_id: int) -> bool:
-    """Whether a document has chunks and a distiller has read them all."""
-    row = connection.execute(
-        "SELECT count(*) > 0 AND count(*) = count(distilled_by) FROM pm_chunk WHERE doc_id = %s", [document_id]
-    ).fetchone()
-    return bool(row and row[0])
-
-
 def open_sources(connection: Connection) -> list[tuple[str, int, int]]:
     """Each source with work that may be done now: name, documents, and the sum of attempts, which tells states apart."""
     rows = connection.execute(
@@ -393,11 +355,6 @@ def open_sources(connection: Connection) -> list[tuple[str, int, int]]:
 def all_sources(connection: Connection) -> list[str]:
     """Every partition key that has documents."""
     return [row[0] for row in connection.execute("SELECT DISTINCT source FROM pm_document ORDER BY 1").fetchall()]
-
-
-def forgive_attempt(connection: Connection, document_id: int) -> None:
-    """Take an attempt back that failed for no fault of the document."""
-    connection.execute("UPDATE pm_document SET attempts = greatest(attempts - 1, 0) WHERE id = %s", [document_id])
 
 
 def ask_to_fetch(connection: Connection, document_id: int) -> None:
@@ -431,64 +388,6 @@ def ids_with_body(connection: Connection, source: str, only: Sequence[int] | Non
 def has_chunks(connection: Connection, document_id: int) -> bool:
     row = connection.execute("SELECT EXISTS (SELECT FROM pm_chunk WHERE doc_id = %s)", [document_id]).fetchone()
     return bool(row and row[0])
-
-
-def add_stated_atom(connection: Connection, document_id: int, stated: StatedAtom) -> None:
-    """Keep a stated atom with its document, once, and have the document distilled with it."""
-    row = clean_json(
-        {
-            "type": stated.type.value,
-            "claim": stated.claim,
-            "content": stated.content,
-            "confidence": stated.confidence,
-            "metadata": stated.metadata,
-        }
-    )
-    connection.execute(
-        """
-        UPDATE pm_document SET meta = jsonb_set(meta, '{stated}', coalesce(meta->'stated', '[]') || %(row)s::jsonb),
-               status = CASE status WHEN 'done' THEN 'parsed' ELSE status END, updated_at = now()
-        WHERE id = %(id)s AND NOT coalesce(meta->'stated', '[]') @> %(row)s::jsonb
-        """,
-        {"id": document_id, "row": json.dumps([row])},
-    )
-    connection.execute("UPDATE pm_chunk SET distilled_by = NULL WHERE doc_id = %s AND seq = 0", [document_id])
-
-
-def stated_atoms(connection: Connection, document_id: int) -> list[StatedAtom]:
-    row = connection.execute(
-        "SELECT coalesce(meta->'stated', '[]') FROM pm_document WHERE id = %s", [document_id]
-    ).fetchone()
-    return [StatedAtom(**{**found, "type": AtomType(found["type"])}) for found in (row[0] if row else [])]
-
-
-def survivor(connection: Connection, operation_id: str) -> int | None:
-    """The document that a request of one thing ended at: another one where the same text was there."""
-    row = connection.execute(
-        "SELECT doc_id FROM pm_operation_item WHERE operation_id = %s AND seq = 1", [operation_id]
-    ).fetchone()
-    return row[0] if row else None
-
-
-def atom_stated_by(connection: Connection, document_id: int, content_hash: str, atom_type: AtomType) -> int:
-    """The atom that shows what a document states: the very one, or the one that it was found to repeat."""
-    row = connection.execute(
-        """
-        SELECT atom.id FROM pm_citation AS citation JOIN pm_atom AS atom ON atom.id = citation.atom_id
-        WHERE citation.doc_id = %s AND citation.gone_at IS NULL
-        ORDER BY atom.content_hash = %s DESC, atom.type = %s DESC, citation.id DESC LIMIT 1
-        """,
-        [document_id, content_hash, atom_type],
-    ).fetchone()
-    if row is None:
-        error = connection.execute("SELECT error FROM pm_document WHERE id = %s", [document_id]).fetchone()
-        raise PegasError(
-            f"Document {document_id} is accepted and not distilled yet: {(error and error[0]) or 'another worker has it'}",
-            hint="It will be; ask memory_stats how it stands.",
-            code="pending",
-            retryable=True,
-        )
-    return int(row[0])
 
 
 def keys_of(connection: Connection, document_id: int) -> list[str]:

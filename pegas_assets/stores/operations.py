@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pegas_assets.errors import NotFound
+from pegas_assets.text.cleaning import clean_text
 
 if TYPE_CHECKING:
     from pegas_assets.stores.postgres import Connection
@@ -49,7 +50,7 @@ class OperationState:
 def open_operation(connection: Connection, kind: str, client: str) -> str:
     """Begin a request; returns its id."""
     row = connection.execute(
-        "INSERT INTO pm_operation (kind, client) VALUES (%s, %s) RETURNING id", [kind, client]
+        "INSERT INTO pm_operation (kind, client) VALUES (%s, %s) RETURNING id", [kind, clean_text(client)]
     ).fetchone()
     assert row is not None
     return str(row[0])
@@ -67,10 +68,10 @@ def add_items(connection: Connection, operation_id: str, items: Sequence[Item]) 
         """,
         {
             "id": operation_id,
-            "items": [item.item for item in items],
+            "items": [clean_text(item.item) for item in items],
             "documents": [item.document_id for item in items],
             "outcomes": [item.outcome for item in items],
-            "reasons": [item.reason for item in items],
+            "reasons": [clean_text(item.reason) for item in items],
         },
     )
 
