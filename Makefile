@@ -55,7 +55,8 @@ lint: $(STAMP) ## ruff, mypy and the import contracts
 	$(BIN)/lint-imports
 
 bench: $(STAMP) ## run every bench; each prints its figures, its floor and the ratio
-	@for bench in bench/[a-z]*.py; do echo "== $$bench"; $(BIN)/python "$$bench" || exit 1; done
+	@for bench in $$(grep -l __main__ bench/*.py); do \
+	  name=$$(basename "$$bench" .py); echo "== $$name"; $(BIN)/python -m "bench.$$name" || exit 1; done
 
 lock: ## resolve the versions again into requirements.lock (needs uv)
 	$(UV) pip compile pyproject.toml --extra dev --universal --python-version 3.11 --no-emit-index-url --no-header \

@@ -33,28 +33,30 @@ class Role:
     problem: str = ""
 
 
-def engine_roles(runtime: Runtime) -> list[Role]:
-    """Truth, vectors, graph, embeddings and distillation, in this order."""
-    found = counts(runtime)
-    lag = found.outbox if found is not None else {}
-    return [
-        _checked(lambda: _truth(runtime), "truth"),
+def look(runtime: Runtime) -> tuple[list[Role], Stats | None]:
+    """Truth, vectors, graph, embeddings, distillation and the processes of Dagster, in this order, and the base's counts
+    where PostgreSQL answers and has the schema.
+    """
+    truth = _checked(lambda: _truth(runtime), "truth")
+    counts = _counts(runtime) if truth.reachable else None
+    lag = counts.outbox if counts is not None else {}
+    roles = [
+        truth,
         _with_lag(_checked(lambda: _vectors(runtime), "vectors"), lag),
         _with_lag(_checked(lambda: _graph(runtime), "graph"), lag),
         _checked(lambda: _embeddings(runtime), "embeddings"),
         _checked(
             lambda: Role("distillation", IN_PROCESS, version=runtime.distiller.name, reachable=True), "distillation"
         ),
+        *_dagster(runtime),
     ]
+    return roles, counts
 
 
-def all_roles(runtime: Runtime) -> list[Role]:
-    """The engines, then the processes of Dagster."""
-    from pegas_assets.defs.stack import DAGSTER_PARTS
-    from pegas_assets.defs.stack import status as look
+def _dagster(runtime: Runtime) -> list[Role]:
+    from pegas_assets.defs.stack import DAGSTER_PARTS, status
 
-    parts = [part for part in look(runtime.settings).parts if part.name in DAGSTER_PARTS]
-    dagster = [
+    return [
         Role(
             f"dagster {part.name}",
             "process",
@@ -64,30 +66,20 @@ def all_roles(runtime: Runtime) -> list[Role]:
             pids=(part.pid,) if part.pid is not None else (),
             problem=part.detail or "It runs and does not answer." if part.state == "unhealthy" else "",
         )
-        for part in parts
+        for part in status(runtime.settings).parts
+        if part.name in DAGSTER_PARTS
     ]
-    return [*engine_roles(runtime), *dagster]
 
 
-def counts(runtime: Runtime) -> Stats | None:
-    """Counts of the base; None where PostgreSQL does not run, or has no schema yet."""
+def _counts(runtime: Runtime) -> Stats | None:
     from pegas_assets.stats import stats
     from pegas_assets.stores.migrations import require_schema
 
-    if not postgres_answers(runtime):
-        return None
     try:
         require_schema(runtime.database)
         return stats(runtime.database)
     except PegasError:
         return None
-
-
-def postgres_answers(runtime: Runtime) -> bool:
-    """Whether PostgreSQL can be asked without starting it."""
-    from pegas_assets.embedded.postgres import find_postgres
-
-    return runtime.settings.database_url is not None or find_postgres(runtime.settings) is not None
 
 
 def _truth(runtime: Runtime) -> Role:

@@ -77,13 +77,12 @@ def status(json: Json = False) -> None:
 
     Exit code 1 where a role should answer and does not.
     """
-    from pegas_assets.cli.roles import all_roles, counts
+    from pegas_assets.cli.roles import look
     from pegas_assets.runtime import Runtime
 
     settings = settings_of_process()
     with Runtime(settings, application="pegas-cli", connections=2) as runtime:
-        roles = all_roles(runtime)
-        counted = counts(runtime)
+        roles, counted = look(runtime)
     if json:
         print_json({"base": settings.base, "home": settings.home, "roles": roles, "counts": counted})
     else:
