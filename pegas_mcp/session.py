@@ -29,8 +29,12 @@ CALL_S = 9.5
 OPEN_S = 2.8
 """The bound of the first contact with a database that is a service: a tool fails within 3 s."""
 PROBE_S = 1.0
-WORKERS = 16
-"""Calls that work at once. Their threads are not those of the transport, which therefore never waits for them."""
+CALLS_AT_ONCE = 6
+"""Calls that work at once; further ones wait for their turn. Each takes two connections at most."""
+CONNECTIONS = 2 * CALLS_AT_ONCE + 6
+"""Those of calls, of two runs of ingest and of the warm-up; they are opened when they are needed and closed when idle."""
+THREADS = 64
+"""Threads for calls: those that were given up keep theirs until they end. None is one of the transport's."""
 
 
 class Session:
@@ -45,6 +49,7 @@ class Session:
         self._runtime: Runtime | None = None
         self._lineage: Lineage | None = None
         self._opening = threading.Lock()
+        self._turns: anyio.Semaphore | None = None
         self._limiter: anyio.CapacityLimiter | None = None
 
     @property
@@ -64,7 +69,7 @@ class Session:
             if self._runtime is None:
                 from pegas_assets.runtime import Runtime
 
-                made = Runtime(self.settings, application="pegas-mcp")
+                made = Runtime(self.settings, application="pegas-mcp", connections=CONNECTIONS)
                 try:
                     made.ensure_schema()
                 except BaseException:
@@ -98,15 +103,17 @@ class Session:
         Raises:
             PegasError: of the work; or EngineUnavailable, code `timeout` or `starting`.
         """
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(WORKERS)
+        if self._limiter is None or self._turns is None:
+            self._turns = anyio.Semaphore(CALLS_AT_ONCE)
+            self._limiter = anyio.CapacityLimiter(THREADS)
         opened = self.opened
         if not opened and self.settings.database_url is not None:
             limit_s = min(limit_s, OPEN_S)
         with anyio.move_on_after(limit_s):
-            return await anyio.to_thread.run_sync(
-                lambda: _contained(lambda: work(self.open())), abandon_on_cancel=True, limiter=self._limiter
-            )
+            async with self._turns:
+                return await anyio.to_thread.run_sync(
+                    lambda: _contained(lambda: work(self.open())), abandon_on_cancel=True, limiter=self._limiter
+                )
         if not opened and not self.opened:
             raise EngineUnavailable(
                 f"The base is still being opened after {limit_s:g} s.",

@@ -22,9 +22,11 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 class RawServer:
     """`python -m pegas_mcp` as a child, its stdout kept line by line and its stderr in full."""
 
-    def __init__(self, environment: dict[str, str], *arguments: str, before: str = "") -> None:
-        """`before` is code that the child runs first: it puts a fault where a test wants one."""
-        start = ["-c", f"{before}\nfrom pegas_mcp.__main__ import main\nmain()"] if before else ["-m", "pegas_mcp"]
+    def __init__(self, environment: dict[str, str], *arguments: str, before: str = "", replaced: bool = False) -> None:
+        """`before` is code that the child runs first: it puts a fault where a test wants one, or, where the server is
+        `replaced`, defines another `main`."""
+        theirs = "" if replaced else "\nfrom pegas_mcp.__main__ import main"
+        start = ["-c", f"{before}{theirs}\nmain()"] if before else ["-m", "pegas_mcp"]
         self.process = subprocess.Popen(
             [sys.executable, *start, *arguments],
             stdin=subprocess.PIPE,
