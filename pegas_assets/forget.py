@@ -10,6 +10,7 @@ from pegas_assets.embedding.passages import passage_of
 from pegas_assets.errors import InvalidInput, NotFound
 from pegas_assets.projection.drain import Drained, drain
 from pegas_assets.projection.targets import Target
+from pegas_assets.stores.atoms import retire_unsupported
 from pegas_assets.stores.locks import lock_dedup, release_document, try_document
 from pegas_assets.stores.postgres import Connection, Database
 from pegas_assets.text.cleaning import clean_text
@@ -103,6 +104,7 @@ def _forget(connection: Connection, document_id: int) -> tuple[Forgotten, list[s
         {"id": document_id},
     )
     connection.execute("DELETE FROM pm_atom WHERE id = ANY(%s)", [gone])
+    retire_unsupported(connection, cited)
     kept = {text_key(passage_of(*found)) for found in _same_passages(connection, alone)}
     embeddings = connection.execute(
         "DELETE FROM pm_embedding WHERE text_hash = ANY(%s)", [list(hashes - kept)]

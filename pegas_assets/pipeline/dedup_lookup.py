@@ -73,6 +73,8 @@ def look_around(parts: IngestParts, proposals: Sequence[Proposal]) -> Surroundin
             around.degraded = f"{embedder.fingerprint.model} has no profile, so nothing is compared by meaning"
             return around
         places = [place for place, proposal in enumerate(proposals) if proposal.atom.type in MEANT]
+        # Before the engine is asked: what is projected in between is then seen twice, not never.
+        pending = {row.id: row for row in unprojected_statements(connection, MEANT, UNPROJECTED_LIMIT)}
         try:
             for place in places:
                 hits = parts.vectors().search(
@@ -87,7 +89,7 @@ def look_around(parts: IngestParts, proposals: Sequence[Proposal]) -> Surroundin
         except (EngineUnavailable, NotFound) as error:
             around.degraded = error.message
             found = _by_trigram(connection, proposals, places, around)
-        found |= {row.id: row for row in unprojected_statements(connection, MEANT, UNPROJECTED_LIMIT)}
+        found |= pending
         _remember(parts, connection, around, list(found.values()))
         _add_nearest(around, proposals, places, [row.id for row in found.values()])
     return around

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from pegas_assets.dedup.lexicon import NEGATIONS
 from pegas_assets.errors import InvalidInput
 from pegas_assets.model import Citation, Degraded, Frozen, Hit
 from pegas_assets.search.engines import SearchEngines
@@ -157,5 +158,8 @@ def _chosen(hits: tuple[Hit, ...], budget_tokens: int) -> tuple[list[tuple[Hit, 
 
 
 def _repeats(held: set[str], other: set[str]) -> bool:
+    if any(stem in NEGATIONS or any(map(str.isdigit, stem)) for stem in held ^ other):
+        # Another number or a negation is another statement, however alike the rest is.
+        return False
     shorter = min(len(held), len(other))
     return shorter > 0 and len(held & other) / shorter >= REPEAT and shorter / max(len(held), len(other)) >= 0.5

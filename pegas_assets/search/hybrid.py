@@ -111,6 +111,7 @@ def _grouped(
     """Hits by passage, in order of their best: the atoms of one chunk are one group, as is a chunk without atoms."""
     groups: list[list[Fused]] = []
     place: dict[int, int] = {}
+    rank = {hit.key: number for number, hit in enumerate(fused)}
     for hit in fused:
         if hit.key in found.chunks:
             groups.append([hit])
@@ -118,14 +119,16 @@ def _grouped(
         row = rows.get(int(hit.key.removeprefix("atom:"))) if hit.key.startswith("atom:") else None
         if row is None:
             continue
-        passages = (row.id,) if row.type is AtomType.TEXT else row.text_atom_ids
-        known = next((place[passage] for passage in passages if passage in place), None)
-        if known is None or request.types:
-            for passage in passages:
-                place.setdefault(passage, len(groups))
+        if request.types:
             groups.append([hit])
-        else:
-            groups[known].append(hit)
+            continue
+        # An atom that several passages state is shown under the best of them; the others stay hits of their own.
+        passages = (row.id,) if row.type is AtomType.TEXT else row.text_atom_ids or (row.id,)
+        passage = min(passages, key=lambda id_: (id_ not in rows, rank.get(f"atom:{id_}", len(rank)), id_))
+        if passage not in place:
+            place[passage] = len(groups)
+            groups.append([])
+        groups[place[passage]].append(hit)
     return groups
 
 

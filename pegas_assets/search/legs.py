@@ -12,7 +12,7 @@ from pegas_assets.embedding.base import Vector
 from pegas_assets.embedding.bm25 import encode_document, encode_query
 from pegas_assets.embedding.passages import lexical_text, passage_of, stored_fitted
 from pegas_assets.errors import PegasError
-from pegas_assets.model import Degraded
+from pegas_assets.model import Degraded, HitKind
 from pegas_assets.search.engines import SearchEngines
 from pegas_assets.search.fusion import coverage_of
 from pegas_assets.search.request import SearchRequest
@@ -63,6 +63,10 @@ def gather(engines: SearchEngines, connection: Connection, request: SearchReques
         EngineUnavailable: PostgreSQL does not answer; without it there is nothing to show.
     """
     found = Found()
+    if HitKind.ATOM not in request.kinds:
+        return found
+    # Before the engine is asked: what is projected in between is then found twice, not never.
+    pending = pending_atom_ids(connection, PENDING_LIMIT)
     query_vector = found.attempt("embedder", lambda: engines.embedder().embed_query(request.query))
     hits = found.attempt(
         "vectors",
@@ -78,12 +82,22 @@ def gather(engines: SearchEngines, connection: Connection, request: SearchReques
     if hits is not None:
         found.dense, found.sparse = list(hits.dense), list(hits.sparse)
     elif any_word:
-        found.sparse = [(f"atom:{id_}", score) for id_, score in atoms_by_words(connection, any_word, limit)]
-    pending = pending_atom_ids(connection, PENDING_LIMIT)
+        statuses = () if request.as_of is not None else request.statuses
+        by_words = atoms_by_words(connection, any_word, limit, types=request.types, statuses=statuses)
+        found.sparse = [(f"atom:{id_}", score) for id_, score in by_words]
     if pending:
         _add_pending(engines, connection, found, request.query, query_vector, pending)
-    if any_word and not request.types:
-        chunks = undistilled_chunks(connection, any_word, request.sources, request.documents, CHUNK_LIMIT)
+    if any_word and request.takes_undistilled:
+        chunks = undistilled_chunks(
+            connection,
+            any_word,
+            CHUNK_LIMIT,
+            sources=request.sources,
+            documents=request.documents,
+            languages=request.languages,
+            since=request.since,
+            until=request.latest,
+        )
         found.chunks = {f"chunk:{chunk.id}": chunk for chunk in chunks}
         _add_lexical(
             found, request.query, {key: f"{chunk.context}\n{chunk.content}" for key, chunk in found.chunks.items()}

@@ -104,9 +104,19 @@ class SearchRequest(Frozen):
             notes=tuple(notes),
         )
 
+    @property
+    def latest(self) -> datetime | None:
+        """After which nothing that is shown may have been made."""
+        return min((moment for moment in (self.until, self.as_of) if moment is not None), default=None)
+
+    @property
+    def takes_undistilled(self) -> bool:
+        """Whether text that has no atom yet, and so no type, status or confidence, may be among the hits."""
+        return not self.types and self.min_confidence is None and AtomStatus.CANDIDATE in self.statuses
+
     def vector_filter(self) -> VectorFilter:
         """The same conditions, as far as a point's payload knows them. The status of the past is not among them."""
-        until = min((moment for moment in (self.until, self.as_of) if moment is not None), default=None)
+        until = self.latest
         return VectorFilter(
             kinds=tuple(self.kinds),
             types=tuple(self.types),

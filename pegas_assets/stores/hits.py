@@ -61,7 +61,7 @@ def atom_rows(
 ) -> dict[int, AtomHitRow]:
     """Atoms by id, each with its first living citations, those from `sources` and `documents` before others.
 
-    With `as_of`, status and confidence as they were then.
+    With `as_of`, status, confidence and citations as they were then.
     """
     rows = connection.execute(
         """
@@ -88,7 +88,9 @@ def atom_rows(
                 FROM pm_citation AS citation
                 JOIN pm_document AS document ON document.id = citation.doc_id
                 LEFT JOIN pm_chunk AS chunk ON chunk.id = citation.chunk_id
-                WHERE citation.atom_id = atom.id AND citation.gone_at IS NULL
+                WHERE citation.atom_id = atom.id
+                  AND (citation.gone_at IS NULL OR citation.gone_at > %(as_of)s::timestamptz)
+                  AND (%(as_of)s::timestamptz IS NULL OR citation.created_at <= %(as_of)s::timestamptz)
             ) AS shown
         ) AS cited ON true
         LEFT JOIN LATERAL (
@@ -169,7 +171,15 @@ def pending_atom_ids(connection: Connection, limit: int) -> list[int]:
 
 
 def undistilled_chunks(
-    connection: Connection, any_word: str, sources: Sequence[str], documents: Sequence[int], limit: int
+    connection: Connection,
+    any_word: str,
+    limit: int,
+    *,
+    sources: Sequence[str] = (),
+    documents: Sequence[int] = (),
+    languages: Sequence[str] = (),
+    since: datetime | None = None,
+    until: datetime | None = None,
 ) -> list[ChunkHitRow]:
     """Chunks without atoms that hold any of the words (a text search query), best rank first."""
     rows = connection.execute(
@@ -181,9 +191,20 @@ def undistilled_chunks(
           AND document.status <> 'forgotten'
           AND (%(sources)s::text[] = '{}' OR document.source = ANY(%(sources)s))
           AND (%(documents)s::bigint[] = '{}' OR document.id = ANY(%(documents)s))
+          AND (%(languages)s::text[] = '{}' OR chunk.language = ANY(%(languages)s))
+          AND (%(since)s::timestamptz IS NULL OR chunk.created_at >= %(since)s::timestamptz)
+          AND (%(until)s::timestamptz IS NULL OR chunk.created_at <= %(until)s::timestamptz)
         ORDER BY ts_rank(pm_tsvector(chunk.content), %(query)s::tsquery) DESC, chunk.id LIMIT %(limit)s
         """,
-        {"query": any_word, "sources": list(sources), "documents": list(documents), "limit": limit},
+        {
+            "query": any_word,
+            "sources": list(sources),
+            "documents": list(documents),
+            "languages": list(languages),
+            "since": since,
+            "until": until,
+            "limit": limit,
+        },
     ).fetchall()
     return [
         ChunkHitRow(
@@ -207,18 +228,19 @@ def undistilled_chunks(
 
 
 def atoms_by_words(
-    connection: Connection, any_word: str, limit: int, *, only: Sequence[int] | None = None
+    connection: Connection, any_word: str, limit: int, *, types: Sequence[str] = (), statuses: Sequence[str] = ()
 ) -> list[tuple[int, float]]:
-    """Atoms that hold any of the words, with PostgreSQL's rank; all atoms, or only some."""
+    """Atoms that hold any of the words, with PostgreSQL's rank; of all types and statuses, or of some."""
     rows = connection.execute(
         """
         SELECT id, ts_rank(pm_tsvector(coalesce(claim, '') || ' ' || content), %(query)s::tsquery) AS rank
         FROM pm_atom
         WHERE pm_tsvector(coalesce(claim, '') || ' ' || content) @@ %(query)s::tsquery
-          AND (%(only)s::bigint[] IS NULL OR id = ANY(%(only)s))
+          AND (%(types)s::text[] = '{}' OR type = ANY(%(types)s))
+          AND (%(statuses)s::text[] = '{}' OR status = ANY(%(statuses)s))
         ORDER BY rank DESC, id LIMIT %(limit)s
         """,
-        {"query": any_word, "limit": limit, "only": list(only) if only is not None else None},
+        {"query": any_word, "limit": limit, "types": list(types), "statuses": list(statuses)},
     ).fetchall()
     return [(row[0], row[1]) for row in rows]
 
