@@ -53,6 +53,7 @@ def open_inprocess_instance(settings: Settings) -> DagsterInstance:
     try:
         instance = DagsterInstance.from_ref(InstanceRef.from_dir(str(home), overrides=overrides))
         keep_connections(instance, url)
+        leave_logging_alone(instance)
     except Exception as error:
         raise EngineUnavailable(
             f"Dagster's storage does not answer: {without_secrets(str(error).strip().splitlines()[0])}.",
@@ -86,6 +87,22 @@ def keep_connections(instance: DagsterInstance, url: str) -> None:
             raise RuntimeError(f"{type(storage).__name__} of this dagster-postgres has no engine to replace")
         storage._engine.dispose()
         storage._engine = engine
+
+
+def leave_logging_alone(instance: DagsterInstance) -> None:
+    """Have runs take no handlers from `dagster.yaml`, which has none.
+
+    To look for them every run configures the process's logging anew. That closes the handlers of everybody else, under
+    the lock of all logging, and waits there for the handler of another run, which waits for that lock: two runs at once
+    stop the process for ever.
+
+    Raises:
+        RuntimeError: this version of Dagster looks for handlers elsewhere.
+    """
+    name = "get_yaml_python_handlers"
+    if not hasattr(instance, name):
+        raise RuntimeError(f"this version of Dagster has no {name} to replace")
+    setattr(instance, name, lambda: ())
 
 
 def storages(instance: DagsterInstance) -> Sequence[Any]:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 REPOSITORY = "__repository__"
 DOCUMENTS_LIMIT = 10_000
 TIMEOUT_S = 10.0
+RUNS_AT_ONCE = 3
+"""In one process: a run holds up to two of a runtime's eight connections. A further one waits."""
+
+_turns = threading.BoundedSemaphore(RUNS_AT_ONCE)
 _job: JobDefinition | None = None
 _job_lock = threading.Lock()
 FINISHED = frozenset({"SUCCESS", "FAILURE", "CANCELED"})
@@ -73,7 +77,7 @@ def run_ingest_inprocess(
     try:
         if not instance.has_dynamic_partition(SOURCES_NAME, source):
             instance.add_dynamic_partitions(SOURCES_NAME, [source])
-        with lend(runtime):
+        with _turns, lend(runtime):
             result = job.execute_in_process(
                 run_config={
                     **ingest_config(document_ids, force=force),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -101,6 +102,25 @@ def test_the_three_storages_share_one_pool(opened: Runtime) -> None:
 def test_a_storage_without_an_engine_is_refused_by_name(opened: Runtime) -> None:
     with dg.DagsterInstance.ephemeral() as other, pytest.raises(RuntimeError, match="no engine to replace"):
         keep_connections(other, storage_url(opened.settings))
+
+
+def test_a_run_leaves_the_handlers_of_others_open(
+    opened: Runtime, instance: dg.DagsterInstance, source: Source
+) -> None:
+    """Dagster's own way configures logging anew in every run, which closes all and can stop two runs at once for ever."""
+    closed = []
+
+    class Watched(logging.StreamHandler):
+        def close(self) -> None:
+            closed.append(self)
+            super().close()
+
+    watched = Watched()
+    try:
+        assert run_ingest_inprocess(instance, opened, source.key).succeeded
+        assert not closed
+    finally:
+        watched.close()
 
 
 def test_ten_runs_at_once_hold_fewer_than_thirty_connections(
