@@ -65,7 +65,9 @@ def store_atom(
         InvalidInput: empty or over-long content, a claim that is too long, a confidence out of range.
         EngineUnavailable: PostgreSQL or the embedding model does not answer.
     """
-    content, claim = clean_text(content).strip(), " ".join(clean_text(claim).split())
+    content, claim = clean_text(content), " ".join(clean_text(claim).split())
+    # The first line of code and tables may begin with blanks that mean something.
+    content = content.strip("\n") if type in (AtomType.CODE, AtomType.TABLE) and content.strip() else content.strip()
     if len(claim) > MAX_CLAIM:
         raise InvalidInput(
             f"The claim has {len(claim)} characters; it may have {MAX_CLAIM}.",

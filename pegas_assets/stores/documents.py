@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pegas_assets.stores.postgres import Connection
 
 from pegas_assets.model import DocumentKind, DocumentStatus, ParsedDocument
-from pegas_assets.stores.stated import add_stated_atom, stated_atoms
+from pegas_assets.stores.stated import STATED, add_stated_atom, stated_atoms
 from pegas_assets.text.cleaning import clean_json, clean_text
 
 OPEN = (DocumentStatus.ACCEPTED, DocumentStatus.FETCHING, DocumentStatus.PARSED)
@@ -311,9 +311,13 @@ def record_fetch(connection: Connection, document_id: int, *, etag: str, last_mo
 
 
 def record_parse(connection: Connection, document_id: int, parsed: ParsedDocument, content_hash: str) -> None:
-    """Write what a reader found out about a document, and that its chunks are there."""
+    """Write what a reader found out about a document, and that its chunks are there.
+
+    The title of a text that came without an address is the one that it was given under; any other has its own.
+    """
     meta = {
-        **parsed.meta,
+        # What was stated by hand stands under this name; a document's front matter may not pass for it.
+        **{name: value for name, value in parsed.meta.items() if name != STATED},
         **{
             name: value
             for name, value in (
@@ -327,17 +331,25 @@ def record_parse(connection: Connection, document_id: int, parsed: ParsedDocumen
     }
     connection.execute(
         """
-        UPDATE pm_document SET status = 'parsed', kind = %s, title = coalesce(nullif(%s, ''), title), language = %s,
-               content_hash = %s, reader = %s, warnings = %s, meta = meta || %s, error = NULL, error_code = NULL,
-               attempts = 0, parsed_at = coalesce(parsed_at, now()), updated_at = now(),
-               parsed_sha256 = (SELECT sha256 FROM pm_document_body WHERE doc_id = %s)
-        WHERE id = %s
+        UPDATE pm_document SET status = 'parsed', kind = %(kind)s, language = %(language)s,
+               title = CASE WHEN uri IS NULL THEN coalesce(title, nullif(%(title)s, ''))
+                            ELSE coalesce(nullif(%(title)s, ''), title) END,
+               content_hash = %(hash)s, reader = %(reader)s, warnings = %(warnings)s, meta = meta || %(meta)s,
+               error = NULL, error_code = NULL, attempts = 0, parsed_at = coalesce(parsed_at, now()),
+               updated_at = now(), parsed_sha256 = (SELECT sha256 FROM pm_document_body WHERE doc_id = %(id)s)
+        WHERE id = %(id)s
         """,
-        [
-            parsed.kind, clean_text(parsed.title), parsed.language, content_hash, parsed.reader,
-            json.dumps(list(parsed.warnings)), json.dumps(clean_json(meta)), document_id, document_id,
-        ],
-    )  # fmt: skip
+        {
+            "kind": parsed.kind,
+            "language": parsed.language,
+            "title": clean_text(parsed.title),
+            "hash": content_hash,
+            "reader": parsed.reader,
+            "warnings": json.dumps(list(parsed.warnings)),
+            "meta": json.dumps(clean_json(meta)),
+            "id": document_id,
+        },
+    )
 
 
 def open_sources(connection: Connection) -> list[tuple[str, int, int]]:

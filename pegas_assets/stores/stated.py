@@ -13,6 +13,9 @@ from pegas_assets.errors import PegasError
 from pegas_assets.model import AtomType
 from pegas_assets.text.cleaning import clean_json
 
+STATED = "stated"
+"""The name under which a document's `meta` holds what was stated with it."""
+
 
 @dataclass(frozen=True)
 class StatedAtom:
