@@ -50,7 +50,7 @@ test-faults: $(STAMP) ## the tests that kill real processes
 
 lint: $(STAMP) ## ruff, mypy and the import contracts
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(BIN)/ruff format --check --extend-exclude '*.md' .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

@@ -37,8 +37,17 @@ def look(runtime: Runtime) -> tuple[list[Role], Stats | None]:
     """Truth, vectors, graph, embeddings, distillation and the processes of Dagster, in this order, and the base's counts
     where PostgreSQL answers and has the schema.
     """
+    from pegas_assets.stats import stats
+    from pegas_assets.stores.migrations import require_schema
+
     truth = _checked(lambda: _truth(runtime), "truth")
-    counts = _counts(runtime) if truth.reachable else None
+    counts: Stats | None = None
+    if truth.reachable:
+        try:
+            require_schema(runtime.database)
+            counts = stats(runtime.database)
+        except PegasError as error:
+            truth = replace(truth, problem=f"{error.message} {error.hint}")
     lag = counts.outbox if counts is not None else {}
     roles = [
         truth,
@@ -69,17 +78,6 @@ def _dagster(runtime: Runtime) -> list[Role]:
         for part in status(runtime.settings).parts
         if part.name in DAGSTER_PARTS
     ]
-
-
-def _counts(runtime: Runtime) -> Stats | None:
-    from pegas_assets.stats import stats
-    from pegas_assets.stores.migrations import require_schema
-
-    try:
-        require_schema(runtime.database)
-        return stats(runtime.database)
-    except PegasError:
-        return None
 
 
 def _truth(runtime: Runtime) -> Role:

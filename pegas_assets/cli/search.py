@@ -124,7 +124,7 @@ def print_hits(result: SearchResult) -> None:
         say(shown(note), style="yellow")
     for leg in result.degraded:
         say(f"Without {leg.component}: {shown(leg.reason)}", style="yellow")
-    say(f"{len(result.hits)} hits in {result.took_ms:.0f} ms.")
+    say(f"{len(result.hits)} {'hit' if len(result.hits) == 1 else 'hits'} in {result.took_ms:.0f} ms.")
 
 
 def _print_hit(place: int, hit: Hit) -> None:

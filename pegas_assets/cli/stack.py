@@ -144,7 +144,7 @@ def _steps(advance: Advance) -> Iterator[Callable[[str], None]]:
 def _print_status(roles: list[Role]) -> None:
     rows = []
     for role in roles:
-        state = "answers" if role.reachable else ("PROBLEM" if role.problem else "stopped")
+        state = "PROBLEM" if role.problem else ("answers" if role.reachable else "stopped")
         lag = ""
         if role.pending is not None:
             lag = f"{number(role.pending)} pending"

@@ -210,6 +210,9 @@ def test_a_migration_that_was_edited(pegas: Commands, base: Runtime) -> None:
         connection.execute("UPDATE pm_migration SET checksum = 'other' WHERE version = 2")
     for command in (["migrate"], ["search", "sluice"]):
         pegas(*command).refused("0002_outbox", "edited")
+    status = pegas("status")
+    assert status.code == 1
+    assert "edited after it was applied" in status.out
 
 
 def test_a_port_that_is_taken(shared: Commands, monkeypatch: pytest.MonkeyPatch) -> None:

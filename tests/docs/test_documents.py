@@ -57,6 +57,11 @@ def test_every_option_that_the_readme_shows_exists() -> None:
             assert option in known[name], line
 
 
+def test_the_readme_names_the_tools_that_the_server_has() -> None:
+    sources = "".join(path.read_text("utf-8") for path in (ROOT / "pegas_mcp" / "tools").glob("*.py"))
+    assert set(re.findall(r"`(memory_\w+)`", README)) == set(re.findall(r"def (memory_\w+)\(", sources))
+
+
 def test_what_prints_data_prints_json() -> None:
     assert [name for name, options in commands().items() if "--json" not in options] == ["demo"]
 
