@@ -8,6 +8,8 @@ from bench.harness import Figure, bench_runtime, milliseconds, p50, p95, report,
 from tests.mcp.raw import RawServer, environment, structure_of, text_of
 
 STATEMENTS = 40
+BOUND_S = 35.0
+"""What a busy machine may take; on a quiet one all statements fit."""
 PLACES = ("Arden", "Brae", "Corrin", "Dunmore", "Eskdale", "Farrow", "Gairloch", "Hallin")
 THINGS = ("crane", "buoy", "lamp", "bell", "sluice", "slipway", "ferry", "weir", "gauge", "mast")
 
@@ -25,7 +27,11 @@ def main() -> None:
         stored: list[float] = []
         found: list[float] = []
         missed = 0
+        ends = time.perf_counter() + BOUND_S
         for number in range(STATEMENTS):
+            if time.perf_counter() > ends:
+                say(f"stopped after {number} statements: the machine is busy")
+                break
             said = statement(number)
             started = time.perf_counter()
             answer = server.call("memory_store", {"content": said})
@@ -44,7 +50,7 @@ def main() -> None:
                     lambda said=said: (embedder.embed_passages([said, f"fact: {said}"]), embedder.embed_query(said))
                 )  # type: ignore[misc]
             )
-    say(f"{missed} of {STATEMENTS} were not among the first three hits")
+    say(f"{missed} of {len(found)} were not among the first three hits")
     report(
         "mcp_store",
         [

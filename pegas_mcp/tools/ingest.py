@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import anyio
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from pegas_assets.errors import InvalidInput, PegasError
+from pegas_assets.errors import EngineUnavailable, InvalidInput, PegasError
 from pegas_mcp.operations import operation_answer
 from pegas_mcp.rendering import down_targets, ingested
 from pegas_mcp.results import Down, IngestAnswer, OperationAnswer, answer
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 POLL_S = 0.01
 PROGRESS_S = 0.5
+READ_S = 2.0
+"""The bound of a look at how it stands."""
 
 
 @writing("Ingest documents", idempotent=True, open_world=True)
@@ -57,31 +60,42 @@ async def memory_ingest(
             with runtime.database.connection() as connection:
                 waiting = waiting_by_source(connection, acceptance.document_ids)
             work = begin(runtime, session.lineage, waiting, client) if waiting else None
-        return Taken(acceptance.operation_id, acceptance.sources, acceptance.document_ids, work)
+        operation = operation_answer(runtime, acceptance.operation_id)
+        return Taken(acceptance.sources, acceptance.document_ids, work, operation)
 
-    taken = await session.run(take)
-    deadline = started + wait_s
-    operation = await session.run(lambda runtime: operation_answer(runtime, taken.operation_id))
-    told = time.perf_counter()
+    try:
+        taken = await session.run(take)
+    except PegasError as error:
+        if error.code == "timeout":
+            error.hint = "It is still being taken in, and goes on. Ask with the same words later for how it stands."
+        raise
+    operation, deadline, told = taken.operation, started + wait_s, time.perf_counter()
     while taken.work is not None and time.perf_counter() < deadline:
         if taken.work.done.is_set() and (taken.work.trouble is not None or not taken.work.large or operation.finished):
             break
         await anyio.sleep(min(POLL_S, max(0.0, deadline - time.perf_counter())))
         if time.perf_counter() - told >= PROGRESS_S:
-            operation = await session.run(lambda runtime: operation_answer(runtime, taken.operation_id))
-            told = time.perf_counter()
+            operation, told = await _standing(session, operation), time.perf_counter()
             await _report(ctx, operation)
-    return await _answer(session, taken)
+    return await _answer(session, taken, await _standing(session, operation))
 
 
 @dataclass(frozen=True)
 class Taken:
-    """What was accepted, and the work that began on it."""
+    """What was accepted, the work that began on it, and how the request stood then."""
 
-    operation_id: str
     sources: tuple[str, ...]
     document_ids: tuple[int, ...]
     work: Work | None
+    operation: OperationAnswer
+
+
+async def _standing(session: Session, last: OperationAnswer) -> OperationAnswer:
+    """How the request stands; as it stood last where nobody can tell now, since what was accepted stays accepted."""
+    try:
+        return await session.run(lambda runtime: operation_answer(runtime, last.operation_id), limit_s=READ_S)
+    except EngineUnavailable:
+        return last
 
 
 def _acceptor(
@@ -129,15 +143,17 @@ async def _report(ctx: Call, operation: OperationAnswer) -> None:
     await ctx.report_progress(total - open_now, total, message)
 
 
-async def _answer(session: Session, taken: Taken) -> CallToolResult:
-    def read(runtime: Runtime) -> tuple[OperationAnswer, int]:
+async def _answer(session: Session, taken: Taken, operation: OperationAnswer) -> CallToolResult:
+    def count(runtime: Runtime) -> int:
         from pegas_assets.stores.document_work import atoms_of_documents
 
         with runtime.database.connection() as connection:
-            atoms = atoms_of_documents(connection, taken.document_ids) if taken.document_ids else 0
-        return operation_answer(runtime, taken.operation_id), atoms
+            return atoms_of_documents(connection, taken.document_ids)
 
-    operation, atoms = await session.run(read)
+    atoms = 0
+    if taken.document_ids and operation.counts.get("done"):
+        with contextlib.suppress(EngineUnavailable):
+            atoms = await session.run(count, limit_s=READ_S)
     work = taken.work
     trouble = work.trouble if work is not None else None
     ended = work is None or work.done.is_set()
@@ -151,7 +167,7 @@ async def _answer(session: Session, taken: Taken) -> CallToolResult:
     else:
         state = "working"
     structure = IngestAnswer(
-        operation_id=taken.operation_id,
+        operation_id=operation.operation_id,
         state=state,
         accepted=len(taken.document_ids),
         counts=operation.counts,
