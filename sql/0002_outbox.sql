@@ -24,8 +24,9 @@ CREATE TABLE pm_outbox (
 -- Rows of one transaction coalesce: nobody can have read them before it commits.
 CREATE UNIQUE INDEX pm_outbox_once_idx ON pm_outbox (entity_key, txid);
 CREATE INDEX pm_outbox_pending_idx ON pm_outbox (processed, id);
-CREATE INDEX pm_outbox_vector_idx ON pm_outbox (bucket, id) WHERE vector_state = 'pending';
-CREATE INDEX pm_outbox_graph_idx ON pm_outbox (bucket, id) WHERE graph_state = 'pending';
+-- What is not shown yet, oldest or newest first, however many rows are done and not pruned.
+CREATE INDEX pm_outbox_vector_idx ON pm_outbox (id) WHERE vector_state <> 'done';
+CREATE INDEX pm_outbox_graph_idx ON pm_outbox (id) WHERE graph_state <> 'done';
 CREATE INDEX pm_outbox_dead_idx ON pm_outbox (id) WHERE vector_state = 'dead' OR graph_state = 'dead';
 
 -- Writes outbox rows for a set of changed entities. A target that an entity has no part in is done from the start.

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pegas_assets.model import AtomStatus, AtomType, Citation, Hit, HitKind, MatchedAtom, SearchResult
 from pegas_assets.search.engines import SearchEngines
 from pegas_assets.search.fusion import Fused, fuse
-from pegas_assets.search.legs import Found, gather, lexical_coverage, neighbours_of
+from pegas_assets.search.legs import Found, Hop, gather, lexical_coverage
 from pegas_assets.search.quoting import best_sentence
 from pegas_assets.search.request import SearchRequest
-from pegas_assets.stores.hits import AtomHitRow, ChunkHitRow, atom_rows, contesting_claims
+from pegas_assets.stores.hits import AtomHitRow, AtomRankRow, ChunkHitRow, atom_rank_rows, atom_rows, contesting_claims
 from pegas_assets.stores.postgres import Connection
 
 CANDIDATES = 60
@@ -39,23 +39,18 @@ def search(engines: SearchEngines, request: SearchRequest) -> SearchResult:
     with engines.database.connection() as connection:
         found = gather(engines, connection, request, limit)
         fused = _fused(engines, connection, request, found)
-        near = neighbours_of(
-            engines, found, [hit.key for hit in fused if hit.key.startswith("atom:")][:HOP_SEEDS], HOP_LIMIT
-        )
-        fused = _with_neighbours(fused, near)
-        ids = [int(hit.key.removeprefix("atom:")) for hit in fused if hit.key.startswith("atom:")]
-        rows = {
-            key: row
-            for key, row in atom_rows(
-                connection, ids, request.as_of, sources=request.sources, documents=request.documents
-            ).items()
-            if _passes(row, request)
-        }
-        groups = _grouped(fused, rows, found, request)
+        hop = Hop(engines, [hit.key for hit in fused if _is_atom(hit)][:HOP_SEEDS], HOP_LIMIT)
+        ranked = _ranked(connection, request, [hit.key for hit in fused if _is_atom(hit)])
+        near = hop.near(found)
+        ranked |= _ranked(connection, request, sorted(near.keys() - {hit.key for hit in fused}))
+        groups = _grouped(_with_neighbours(fused, near), ranked, found, request)
         shown = groups[request.offset : wanted]
+        rows = _rows(connection, request, [_atom_id(hit) for group in shown for hit in group if _is_atom(hit)])
         contested = [row.id for row in rows.values() if row.status is AtomStatus.CONTESTED]
         against = contesting_claims(connection, contested) if contested else {}
-    hits = tuple(_hit(request, group, rows, found, against) for group in shown)
+    # An atom that was forgotten between the two readings is no hit.
+    shown = [[hit for hit in group if not _is_atom(hit) or _atom_id(hit) in rows] for group in shown]
+    hits = tuple(_hit(request, group, rows, found, against) for group in shown if group)
     return SearchResult(
         query=request.query,
         hits=hits,
@@ -64,6 +59,28 @@ def search(engines: SearchEngines, request: SearchRequest) -> SearchResult:
         took_ms=round((time.perf_counter() - started) * 1000, 2),
         more=len(groups) > wanted,
     )
+
+
+def _is_atom(hit: Fused) -> bool:
+    return hit.key.startswith("atom:")
+
+
+def _atom_id(hit: Fused) -> int:
+    return int(hit.key.removeprefix("atom:"))
+
+
+def _ranked(connection: Connection, request: SearchRequest, keys: Sequence[str]) -> dict[int, AtomRankRow]:
+    """The atoms among these keys that are what was asked for."""
+    if not keys:
+        return {}
+    rows = atom_rank_rows(connection, [int(key.removeprefix("atom:")) for key in keys], request.as_of)
+    return {id_: row for id_, row in rows.items() if _passes(row, request)}
+
+
+def _rows(connection: Connection, request: SearchRequest, ids: Sequence[int]) -> dict[int, AtomHitRow]:
+    if not ids:
+        return {}
+    return atom_rows(connection, ids, request.as_of, sources=request.sources, documents=request.documents)
 
 
 def _fused(engines: SearchEngines, connection: Connection, request: SearchRequest, found: Found) -> list[Fused]:
@@ -91,22 +108,26 @@ def _with_neighbours(fused: Sequence[Fused], near: dict[str, tuple[str, float]])
     return sorted(scores.values(), key=lambda hit: (-hit.score, hit.key))
 
 
-def _passes(row: AtomHitRow, request: SearchRequest) -> bool:
-    """Whether a row, as PostgreSQL has it now, is what was asked for: a projection may lag."""
+def _passes(row: AtomRankRow, request: SearchRequest) -> bool:
+    """Whether a row, as PostgreSQL has it now, is what was asked for: a projection may lag.
+
+    What no document supports any more is shown only where it says so itself.
+    """
     return (
         row.status in request.statuses
+        and (row.citation_count > 0 or row.status in (AtomStatus.STALE, AtomStatus.REJECTED))
         and (not request.types or row.type in request.types)
         and (not request.languages or row.language in request.languages)
         and (request.min_confidence is None or row.confidence >= request.min_confidence)
         and (request.since is None or row.created_at >= request.since)
         and (request.until is None or row.created_at <= request.until)
-        and (not request.sources or not set(request.sources).isdisjoint(row.sources))
-        and (not request.documents or not set(request.documents).isdisjoint(row.documents))
+        and (not request.sources or not row.sources.isdisjoint(request.sources))
+        and (not request.documents or not row.documents.isdisjoint(request.documents))
     )
 
 
 def _grouped(
-    fused: Sequence[Fused], rows: dict[int, AtomHitRow], found: Found, request: SearchRequest
+    fused: Sequence[Fused], rows: dict[int, AtomRankRow], found: Found, request: SearchRequest
 ) -> list[list[Fused]]:
     """Hits by passage, in order of their best: the atoms of one chunk are one group, as is a chunk without atoms."""
     groups: list[list[Fused]] = []
@@ -116,7 +137,7 @@ def _grouped(
         if hit.key in found.chunks:
             groups.append([hit])
             continue
-        row = rows.get(int(hit.key.removeprefix("atom:"))) if hit.key.startswith("atom:") else None
+        row = rows.get(_atom_id(hit)) if _is_atom(hit) else None
         if row is None:
             continue
         if request.types:
@@ -142,7 +163,7 @@ def _hit(
     chunk = found.chunks.get(group[0].key)
     if chunk is not None:
         return _chunk_hit(request.query, group[0], chunk)
-    atoms = [(fused, rows[int(fused.key.removeprefix("atom:"))]) for fused in group]
+    atoms = [(fused, rows[_atom_id(fused)]) for fused in group]
     # The passage stands for its group; without it, the atom that matched best does.
     main = next((pair for pair in atoms if pair[1].type is AtomType.TEXT), atoms[0])
     row = main[1]

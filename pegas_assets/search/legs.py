@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from pegas_assets.embedding.bm25 import encode_document, encode_query
 from pegas_assets.embedding.passages import lexical_text, passage_of, stored_fitted
 from pegas_assets.errors import PegasError
 from pegas_assets.model import Degraded, HitKind
+from pegas_assets.search.aside import Aside
 from pegas_assets.search.engines import SearchEngines
 from pegas_assets.search.fusion import coverage_of
 from pegas_assets.search.request import SearchRequest
@@ -68,17 +70,18 @@ def gather(engines: SearchEngines, connection: Connection, request: SearchReques
     # Before the engine is asked: what is projected in between is then found twice, not never.
     pending = pending_atom_ids(connection, PENDING_LIMIT)
     query_vector = found.attempt("embedder", lambda: engines.embedder().embed_query(request.query))
-    hits = found.attempt(
-        "vectors",
+    asked = Aside(
         lambda: engines.vectors().search(
             engines.collection(),
             dense=query_vector,
             sparse=encode_query(request.query),
             filter=request.vector_filter(),
             limit=limit,
-        ),
+        )
     )
     any_word = any_word_query(connection, list(dict.fromkeys(words(request.query)))[:WORDS_LIMIT])
+    chunks = _undistilled(connection, request, any_word)
+    hits = found.attempt("vectors", asked.result)
     if hits is not None:
         found.dense, found.sparse = list(hits.dense), list(hits.sparse)
     elif any_word:
@@ -87,22 +90,26 @@ def gather(engines: SearchEngines, connection: Connection, request: SearchReques
         found.sparse = [(f"atom:{id_}", score) for id_, score in by_words]
     if pending:
         _add_pending(engines, connection, found, request.query, query_vector, pending)
-    if any_word and request.takes_undistilled:
-        chunks = undistilled_chunks(
-            connection,
-            any_word,
-            CHUNK_LIMIT,
-            sources=request.sources,
-            documents=request.documents,
-            languages=request.languages,
-            since=request.since,
-            until=request.latest,
-        )
-        found.chunks = {f"chunk:{chunk.id}": chunk for chunk in chunks}
-        _add_lexical(
-            found, request.query, {key: f"{chunk.context}\n{chunk.content}" for key, chunk in found.chunks.items()}
-        )
+    found.chunks = {f"chunk:{chunk.id}": chunk for chunk in chunks}
+    _add_lexical(
+        found, request.query, {key: f"{chunk.context}\n{chunk.content}" for key, chunk in found.chunks.items()}
+    )
     return found
+
+
+def _undistilled(connection: Connection, request: SearchRequest, any_word: str) -> list[ChunkHitRow]:
+    if not any_word or not request.takes_undistilled:
+        return []
+    return undistilled_chunks(
+        connection,
+        any_word,
+        CHUNK_LIMIT,
+        sources=request.sources,
+        documents=request.documents,
+        languages=request.languages,
+        since=request.since,
+        until=request.latest,
+    )
 
 
 def _add_pending(
@@ -142,10 +149,16 @@ def _add_lexical(found: Found, query: str, texts: dict[str, str]) -> None:
     if not asked or not texts:
         return
     top = found.sparse[0][1] if found.sparse else 1.0
-    scored = [(key, top * len(asked.intersection(stems(text))) / len(asked)) for key, text in texts.items()]
+    scored = [(key, top * len(asked & _stem_set(text)) / len(asked)) for key, text in texts.items()]
     found.sparse = sorted(
         [*found.sparse, *((key, score) for key, score in scored if score > 0)], key=lambda pair: (-pair[1], pair[0])
     )
+
+
+@lru_cache(maxsize=4 * PENDING_LIMIT)
+def _stem_set(text: str) -> frozenset[str]:
+    """Kept, since the same texts wait from one search to the next."""
+    return frozenset(stems(text))
 
 
 def lexical_coverage(connection: Connection, found: Found, query: str) -> float:
@@ -162,13 +175,17 @@ def lexical_coverage(connection: Connection, found: Found, query: str) -> float:
     return coverage_of(encode_query(query), encode_document(text))
 
 
-def neighbours_of(
-    engines: SearchEngines, found: Found, keys: Sequence[str], limit: int
-) -> dict[str, tuple[str, float]]:
-    """Atoms one hop from hits: key → (the hit it hangs on, the edge's confidence)."""
-    hops = found.attempt("graph", lambda: engines.graph().neighbours("Atom", list(keys), limit))
-    near: dict[str, tuple[str, float]] = {}
-    for hop in hops or []:
-        if hop.key not in near or near[hop.key][1] < hop.confidence:
-            near[hop.key] = (hop.source_key, hop.confidence)
-    return near
+class Hop:
+    """One hop of graph from the best hits, asked for at once and read when it is needed."""
+
+    def __init__(self, engines: SearchEngines, keys: Sequence[str], limit: int) -> None:
+        self._asked = Aside(lambda: engines.graph().neighbours("Atom", list(keys), limit)) if keys else None
+
+    def near(self, found: Found) -> dict[str, tuple[str, float]]:
+        """Atoms one hop away: key → (the hit it hangs on, the edge's confidence)."""
+        hops = found.attempt("graph", self._asked.result) if self._asked is not None else None
+        near: dict[str, tuple[str, float]] = {}
+        for hop in hops or []:
+            if hop.key not in near or near[hop.key][1] < hop.confidence:
+                near[hop.key] = (hop.source_key, hop.confidence)
+        return near
