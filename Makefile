@@ -55,7 +55,7 @@ lint: $(STAMP) ## ruff, mypy and the import contracts
 	$(BIN)/lint-imports
 
 bench: $(STAMP) ## run every bench; each prints its figures, its floor and the ratio
-	@for bench in $$(grep -l __main__ bench/*.py); do \
+	@for bench in $$(grep -l __main__ bench/*.py | grep -v soak); do \
 	  name=$$(basename "$$bench" .py); echo "== $$name"; $(BIN)/python -m "bench.$$name" || exit 1; done
 
 lock: ## resolve the versions again into requirements.lock (needs uv)

@@ -71,7 +71,9 @@ def stats(database: Database) -> Stats:
             outbox={
                 name: TargetLag(
                     pending=state.pending,
-                    oldest_pending_s=round((now - state.oldest_pending).total_seconds(), 1) if state.oldest_pending else 0.0,
+                    oldest_pending_s=round((now - state.oldest_pending).total_seconds(), 1)
+                    if state.oldest_pending
+                    else 0.0,
                     dead=state.dead,
                     example_error=state.example_error,
                 )

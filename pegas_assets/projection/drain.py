@@ -10,15 +10,18 @@ from dataclasses import dataclass, field
 from pegas_assets.errors import EngineUnavailable, FingerprintMismatch, PegasError
 from pegas_assets.projection.targets import Applied, Target
 from pegas_assets.stores.locks import release_buckets, try_buckets
-from pegas_assets.stores.outbox import OutboxRow, pending_buckets, read_rows, settle_done, settle_failed
+from pegas_assets.stores.outbox import WAITING_S, OutboxRow, pending_buckets, read_rows, settle_done, settle_failed
 from pegas_assets.stores.postgres import Connection, Database, first_line
 
 BATCH = 2000
+PAUSE_S = 0.02
+"""Between two looks at what another consumer holds or is about to write."""
 
 
 @dataclass
 class Drained:
-    """What a drain did for one target. `by_bucket` counts rows; `unavailable` says why it stopped early."""
+    """What a drain did for one target. `by_bucket` counts rows; `waiting` are edges that lack an end to the last;
+    `unavailable` says why it stopped early."""
 
     target: str
     done: int = 0
@@ -42,8 +45,8 @@ def drain(
 ) -> list[Drained]:
     """Make each target show what changed; returns what was done for each, in order.
 
-    With `keys`, only the rows of these entities. `wait_s` bounds the wait for buckets that another consumer holds;
-    what stays busy is that consumer's to finish. A target that does not answer holds up no other.
+    With `keys`, only the rows of these entities. `wait_s` bounds the wait for buckets that another consumer holds,
+    and for nodes that an edge needs; what stays busy is that consumer's to finish. A target that does not answer holds up no other.
     """
     return [_drain_target(database, target, max_attempts, keys, wait_s, max_rows, progress) for target in targets]
 
@@ -62,6 +65,7 @@ def _drain_target(
     deadline = started + wait_s
     with database.session() as session:
         while True:
+            result.waiting = 0
             wanted = pending_buckets(session, target.columns, keys)
             held = try_buckets(session, target.lock, wanted)
             result.busy_buckets = tuple(sorted(wanted.keys() - set(held)))
@@ -75,9 +79,10 @@ def _drain_target(
             finally:
                 if held and not session.closed:
                     release_buckets(session, target.lock, held)
-            if not result.busy_buckets or time.perf_counter() >= deadline:
+            left = deadline - time.perf_counter()
+            if left <= 0 or not pending_buckets(session, target.columns, keys, within_s=left):
                 break
-            time.sleep(0.01)
+            time.sleep(PAUSE_S)
     result.seconds = time.perf_counter() - started
     return result
 
@@ -122,7 +127,7 @@ def _apply(session: Connection, target: Target, rows: Sequence[OutboxRow], max_a
         return
     settle_done(session, target.columns, applied.done)
     if applied.waiting:
-        settle_failed(session, target.columns, applied.waiting, "A node at an end is missing.", max_attempts)
+        settle_failed(session, target.columns, applied.waiting, "A node at an end is missing.", max_attempts, WAITING_S)
     done = set(applied.done)
     result.done += len(done)
     result.waiting += len(applied.waiting)

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, LiteralString
 if TYPE_CHECKING:
     from pegas_assets.stores.postgres import Connection
 
-BACKOFF_S = (1, 5, 30, 120, 600, 1800, 3600)
+BACKOFF_S = (1.0, 5.0, 30.0, 120.0, 600.0, 1800.0, 3600.0)
+"""Seconds until a row that failed is tried again, by attempt."""
+WAITING_S = (0.05, 0.2, 1.0, 5.0, 30.0, 120.0, 600.0)
+"""The same for an edge whose end is missing: most often another consumer is just writing that node."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,11 @@ VECTOR = Columns(
     failed="""
         UPDATE pm_outbox SET vector_attempts = vector_attempts + 1, vector_error = left(%s, 2000),
                vector_state = CASE WHEN vector_attempts + 1 >= %s THEN 'dead' ELSE 'pending' END,
-               vector_next_at = now() + make_interval(secs => (%s::int[])[least(vector_attempts + 1, %s)])
+               vector_next_at = now() + make_interval(secs => (%s::float8[])[least(vector_attempts + 1, %s)])
         WHERE id = ANY(%s)
     """,
     pending_buckets="""
-        SELECT bucket, count(*) FROM pm_outbox WHERE vector_state = 'pending' AND vector_next_at <= now()
+        SELECT bucket, count(*) FROM pm_outbox WHERE vector_state = 'pending' AND vector_next_at <= now() + make_interval(secs => %s)
           AND (%s::text[] IS NULL OR entity_key = ANY(%s))
         GROUP BY bucket ORDER BY bucket
     """,
@@ -56,11 +59,11 @@ GRAPH = Columns(
     failed="""
         UPDATE pm_outbox SET graph_attempts = graph_attempts + 1, graph_error = left(%s, 2000),
                graph_state = CASE WHEN graph_attempts + 1 >= %s THEN 'dead' ELSE 'pending' END,
-               graph_next_at = now() + make_interval(secs => (%s::int[])[least(graph_attempts + 1, %s)])
+               graph_next_at = now() + make_interval(secs => (%s::float8[])[least(graph_attempts + 1, %s)])
         WHERE id = ANY(%s)
     """,
     pending_buckets="""
-        SELECT bucket, count(*) FROM pm_outbox WHERE graph_state = 'pending' AND graph_next_at <= now()
+        SELECT bucket, count(*) FROM pm_outbox WHERE graph_state = 'pending' AND graph_next_at <= now() + make_interval(secs => %s)
           AND (%s::text[] IS NULL OR entity_key = ANY(%s))
         GROUP BY bucket ORDER BY bucket
     """,
@@ -80,10 +83,12 @@ class OutboxRow:
     attempts: int
 
 
-def pending_buckets(connection: Connection, columns: Columns, keys: Sequence[str] | None = None) -> dict[int, int]:
-    """Bucket → rows that may be worked on now, of all entities or of these."""
+def pending_buckets(
+    connection: Connection, columns: Columns, keys: Sequence[str] | None = None, within_s: float = 0.0
+) -> dict[int, int]:
+    """Bucket → rows that may be worked on now, or within some seconds; of all entities or of these."""
     wanted = list(keys) if keys is not None else None
-    return {row[0]: row[1] for row in connection.execute(columns.pending_buckets, [wanted, wanted]).fetchall()}
+    return dict(connection.execute(columns.pending_buckets, [within_s, wanted, wanted]).fetchall())
 
 
 def read_rows(
@@ -105,10 +110,17 @@ def settle_done(connection: Connection, columns: Columns, ids: Sequence[int]) ->
         connection.execute(columns.done, [list(ids)])
 
 
-def settle_failed(connection: Connection, columns: Columns, ids: Sequence[int], error: str, max_attempts: int) -> None:
+def settle_failed(
+    connection: Connection,
+    columns: Columns,
+    ids: Sequence[int],
+    error: str,
+    max_attempts: int,
+    backoff_s: Sequence[float] = BACKOFF_S,
+) -> None:
     """Keep the error and back off; after `max_attempts` the row is set aside as dead."""
     if ids:
-        connection.execute(columns.failed, [error, max_attempts, list(BACKOFF_S), len(BACKOFF_S), list(ids)])
+        connection.execute(columns.failed, [error, max_attempts, list(backoff_s), len(backoff_s), list(ids)])
 
 
 def unsettled_ids(connection: Connection, columns: Columns, bucket: int) -> list[int]:

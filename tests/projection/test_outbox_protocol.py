@@ -8,13 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pegas_assets.identity import bucket_of
 from pegas_assets.projection.drain import drain
 from pegas_assets.projection.reconcile import drift, reconcile
 from pegas_assets.runtime import Runtime
-from pegas_assets.stores.locks import LockClass, try_buckets
+from pegas_assets.stores.locks import LockClass, release_buckets, try_buckets
 from pegas_assets.stores.outbox import lag, prune_processed, revive_dead
 from tests.projection.memory_target import MemoryTarget
-from tests.stores.rows import make_atoms, make_document
+from tests.stores.rows import make_atoms, make_document, make_link
 
 
 @pytest.fixture
@@ -199,3 +200,17 @@ def test_any_order_of_writes_and_drains_ends_without_drift(base: Runtime, steps:
             connection.execute(statement.encode(), [f"text {which}", f"hash {which}"])
     drain(base.database, [target])
     assert target.total_drift() == 0
+
+
+def test_an_edge_follows_as_soon_as_its_end_is_written_by_another_consumer(base: Runtime) -> None:
+    atoms = make_atoms(base.database, make_document(base.database), ["One.", "Two."])
+    make_link(base.database, atoms[0], atoms[1])
+    kind, bucket = LockClass.GRAPH_BUCKET, bucket_of(f"atom:{atoms[1]}")
+    with base.database.session() as other:
+        assert try_buckets(other, kind, [bucket]) == [bucket]
+        (first,) = drain(base.database, [base.graph_target])
+        assert first.busy_buckets == (bucket,)
+        release_buckets(other, kind, [bucket])
+    (second,) = drain(base.database, [base.graph_target], wait_s=10.0)
+    assert (second.waiting, second.busy_buckets) == (0, ())
+    assert sum(item.total for item in drift(base.database, base.graph_target)) == 0
