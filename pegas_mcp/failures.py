@@ -108,7 +108,7 @@ def _unexpected(tool: str, error: BaseException) -> PegasError:
     log.error("%s failed unexpectedly", tool, exc_info=error)
     return PegasError(
         "Something went wrong inside the server.",
-        hint="Try again once; if it stays, the details are in the server's log.",
+        hint="The server's log tells why; tell whoever runs it.",
         code="internal_error",
     )
 

@@ -52,17 +52,12 @@ def test_a_database_that_takes_connections_and_says_nothing_costs_three_seconds_
             assert failure["retryable"] is True
 
 
-def test_a_search_without_vectors_or_graph_answers_and_says_so(variables: dict[str, str], served: Runtime) -> None:
-    with RawServer(
-        variables | {"PEGAS_QDRANT_URL": "http://127.0.0.1:1", "PEGAS_BOLT_URL": "bolt://127.0.0.1:1"}, "--no-warm-up"
-    ) as server:
-        server.initialize()
-        with served.database.connection() as connection:
-            connection.execute(
-                "INSERT INTO pm_atom (type, claim, content, content_hash) VALUES ('fact', 'c', "
-                "'The quay of Oddmar is paved with slate.', 'quay') ON CONFLICT DO NOTHING"
-            )
-        result = server.call_again("memory_search", {"query": "slate quay of Oddmar"})
+def test_a_search_without_vectors_or_graph_answers_and_says_so(server: RawServer, variables: dict[str, str]) -> None:
+    server.call_again("memory_store", {"content": "The quay of Oddmar is paved with slate."})
+    down = {"PEGAS_QDRANT_URL": "http://127.0.0.1:1", "PEGAS_BOLT_URL": "bolt://127.0.0.1:1"}
+    with RawServer(variables | down, "--no-warm-up") as lame:
+        lame.initialize()
+        result = lame.call_again("memory_search", {"query": "slate quay of Oddmar"})
         assert not result.get("isError"), text_of(result)
         assert "vectors" in [down["component"] for down in structure_of(result)["degraded"]]
         assert any("slate" in hit["text"] for hit in structure_of(result)["hits"])
