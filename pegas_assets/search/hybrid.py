@@ -14,9 +14,12 @@ from pegas_assets.search.quoting import best_sentence
 from pegas_assets.search.request import SearchRequest
 from pegas_assets.stores.hits import AtomHitRow, AtomRankRow, ChunkHitRow, atom_rank_rows, atom_rows, contesting_claims
 from pegas_assets.stores.postgres import Connection
+from pegas_assets.stores.vectors import SPARSE
 
 CANDIDATES = 60
 """How many keys each leg gives at least: more than `k`, since several may be one passage."""
+MOST_CANDIDATES = 4000
+"""Beyond these, no page is worth its reading."""
 HOP_SEEDS = 5
 HOP_LIMIT = 20
 HOP_SHARE = 0.3
@@ -35,15 +38,8 @@ def search(engines: SearchEngines, request: SearchRequest) -> SearchResult:
     """
     started = time.perf_counter()
     wanted = request.offset + request.k
-    limit = max(CANDIDATES, 3 * wanted)
     with engines.database.connection() as connection:
-        found = gather(engines, connection, request, limit)
-        fused = _fused(engines, connection, request, found)
-        hop = Hop(engines, [hit.key for hit in fused if _is_atom(hit)][:HOP_SEEDS], HOP_LIMIT)
-        ranked = _ranked(connection, request, [hit.key for hit in fused if _is_atom(hit)])
-        near = hop.near(found)
-        ranked |= _ranked(connection, request, sorted(near.keys() - {hit.key for hit in fused}))
-        groups = _grouped(_with_neighbours(fused, near), ranked, found, request)
+        groups, found = _groups(engines, connection, request, wanted + 1)
         shown = groups[request.offset : wanted]
         rows = _rows(connection, request, [_atom_id(hit) for group in shown for hit in group if _is_atom(hit)])
         contested = [row.id for row in rows.values() if row.status is AtomStatus.CONTESTED]
@@ -59,6 +55,37 @@ def search(engines: SearchEngines, request: SearchRequest) -> SearchResult:
         took_ms=round((time.perf_counter() - started) * 1000, 2),
         more=len(groups) > wanted,
     )
+
+
+def _groups(
+    engines: SearchEngines, connection: Connection, request: SearchRequest, wanted: int
+) -> tuple[list[list[Fused]], Found]:
+    """At least so many groups of hits, as far as there are, best first, and what the legs found.
+
+    Each deeper reading adds its groups behind those of the one before, whose order it would change: so pages have no
+    gap and no repeat.
+    """
+    limit = max(CANDIDATES, 3 * request.k)
+    groups: dict[str, list[Fused]] = {}
+    while True:
+        found = gather(engines, connection, request, limit)
+        fused = _fused(engines, connection, request, found)
+        hop = Hop(engines, [hit.key for hit in fused if _is_atom(hit)][:HOP_SEEDS], HOP_LIMIT)
+        ranked = _ranked(connection, request, [hit.key for hit in fused if _is_atom(hit)])
+        near = hop.near(found)
+        ranked |= _ranked(connection, request, sorted(near.keys() - {hit.key for hit in fused}))
+        lowest = min((group[0].score for group in groups.values()), default=1.0)
+        for passage, group in _grouped(_with_neighbours(fused, near), ranked, found, request).items():
+            groups.setdefault(passage, [_at_most(hit, lowest) for hit in group])
+        if len(groups) >= wanted or found.exhausted or limit >= MOST_CANDIDATES:
+            return list(groups.values()), found
+        limit = min(4 * limit, MOST_CANDIDATES)
+
+
+def _at_most(hit: Fused, score: float) -> Fused:
+    if hit.score <= score:
+        return hit
+    return Fused(hit.key, score, {leg: part * score / hit.score for leg, part in hit.parts.items()})
 
 
 def _is_atom(hit: Fused) -> bool:
@@ -85,13 +112,15 @@ def _rows(connection: Connection, request: SearchRequest, ids: Sequence[int]) ->
 
 def _fused(engines: SearchEngines, connection: Connection, request: SearchRequest, found: Found) -> list[Fused]:
     profile = found.attempt("embedder", engines.profile)
-    return fuse(
+    fused = fuse(
         found.dense,
         found.sparse,
         weight=profile.fusion_weight if profile is not None else FUSION_WEIGHT,
         coverage=lexical_coverage(connection, found, request.query),
         floor=profile.unrelated if profile is not None else None,
     )
+    undistilled = [Fused(key, share, {SPARSE: share}) for key, share in found.shares.items()]
+    return sorted([*fused, *undistilled], key=_order)
 
 
 def _with_neighbours(fused: Sequence[Fused], near: dict[str, tuple[str, float]]) -> list[Fused]:
@@ -105,7 +134,12 @@ def _with_neighbours(fused: Sequence[Fused], near: dict[str, tuple[str, float]])
         elif known.score < 1.0:
             gain = min(share * (1.0 - known.score), 1.0 - known.score)
             scores[key] = Fused(key, known.score + gain, {**known.parts, "graph": gain})
-    return sorted(scores.values(), key=lambda hit: (-hit.score, hit.key))
+    return sorted(scores.values(), key=_order)
+
+
+def _order(hit: Fused) -> tuple[float, bool, str]:
+    # The best cosine counts 1 however low it is: a text that holds every word of the query comes before it.
+    return -hit.score, _is_atom(hit), hit.key
 
 
 def _passes(row: AtomRankRow, request: SearchRequest) -> bool:
@@ -115,7 +149,7 @@ def _passes(row: AtomRankRow, request: SearchRequest) -> bool:
     """
     return (
         row.status in request.statuses
-        and (row.citation_count > 0 or row.status in (AtomStatus.STALE, AtomStatus.REJECTED))
+        and (bool(row.documents) or row.status in (AtomStatus.STALE, AtomStatus.REJECTED))
         and (not request.types or row.type in request.types)
         and (not request.languages or row.language in request.languages)
         and (request.min_confidence is None or row.confidence >= request.min_confidence)
@@ -128,28 +162,24 @@ def _passes(row: AtomRankRow, request: SearchRequest) -> bool:
 
 def _grouped(
     fused: Sequence[Fused], rows: dict[int, AtomRankRow], found: Found, request: SearchRequest
-) -> list[list[Fused]]:
+) -> dict[str, list[Fused]]:
     """Hits by passage, in order of their best: the atoms of one chunk are one group, as is a chunk without atoms."""
-    groups: list[list[Fused]] = []
-    place: dict[int, int] = {}
+    groups: dict[str, list[Fused]] = {}
     rank = {hit.key: number for number, hit in enumerate(fused)}
     for hit in fused:
         if hit.key in found.chunks:
-            groups.append([hit])
+            groups[hit.key] = [hit]
             continue
         row = rows.get(_atom_id(hit)) if _is_atom(hit) else None
         if row is None:
             continue
         if request.types:
-            groups.append([hit])
+            groups[hit.key] = [hit]
             continue
         # An atom that several passages state is shown under the best of them; the others stay hits of their own.
         passages = (row.id,) if row.type is AtomType.TEXT else row.text_atom_ids or (row.id,)
         passage = min(passages, key=lambda id_: (id_ not in rows, rank.get(f"atom:{id_}", len(rank)), id_))
-        if passage not in place:
-            place[passage] = len(groups)
-            groups.append([])
-        groups[place[passage]].append(hit)
+        groups.setdefault(f"atom:{passage}", []).append(hit)
     return groups
 
 

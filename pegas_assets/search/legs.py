@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from pegas_assets.embedding.base import Vector
-from pegas_assets.embedding.bm25 import encode_document, encode_query
+from pegas_assets.embedding.bm25 import encode_document, encode_query, terms
 from pegas_assets.embedding.passages import lexical_text, passage_of, stored_fitted
 from pegas_assets.errors import PegasError
 from pegas_assets.model import Degraded, HitKind
@@ -28,7 +28,6 @@ from pegas_assets.stores.hits import (
 )
 from pegas_assets.stores.postgres import Connection
 from pegas_assets.text.folding import words
-from pegas_assets.text.stemming import stems
 
 T = TypeVar("T")
 Scored = list[tuple[str, float]]
@@ -46,6 +45,10 @@ class Found:
     dense: Scored = field(default_factory=list)
     sparse: Scored = field(default_factory=list)
     chunks: dict[str, ChunkHitRow] = field(default_factory=dict)
+    shares: dict[str, float] = field(default_factory=dict)
+    """For each chunk the share of the query's words that it holds, 0 to 1: it has no vector to be ranked by."""
+    exhausted: bool = True
+    """Whether no leg had more to give than it was asked for."""
     degraded: list[Degraded] = field(default_factory=list)
 
     def attempt(self, component: str, work: Callable[[], T]) -> T | None:
@@ -84,16 +87,20 @@ def gather(engines: SearchEngines, connection: Connection, request: SearchReques
     hits = found.attempt("vectors", asked.result)
     if hits is not None:
         found.dense, found.sparse = list(hits.dense), list(hits.sparse)
+        found.exhausted = max(len(hits.dense), len(hits.sparse)) < limit
     elif any_word:
+        # Scored here like what is not projected: PostgreSQL's own rank knows no meaning.
         statuses = () if request.as_of is not None else request.statuses
         by_words = atoms_by_words(connection, any_word, limit, types=request.types, statuses=statuses)
-        found.sparse = [(f"atom:{id_}", score) for id_, score in by_words]
+        found.exhausted = len(by_words) < limit
+        pending = list(dict.fromkeys([*pending, *(id_ for id_, _ in by_words)]))
     if pending:
         _add_pending(engines, connection, found, request.query, query_vector, pending)
-    found.chunks = {f"chunk:{chunk.id}": chunk for chunk in chunks}
-    _add_lexical(
-        found, request.query, {key: f"{chunk.context}\n{chunk.content}" for key, chunk in found.chunks.items()}
-    )
+    asked_for = frozenset(terms(request.query))
+    for chunk in chunks:
+        if share := _share(asked_for, f"{chunk.context}\n{chunk.content}"):
+            found.chunks[f"chunk:{chunk.id}"] = chunk
+            found.shares[f"chunk:{chunk.id}"] = share
     return found
 
 
@@ -141,37 +148,35 @@ def _add_pending(
 
 
 def _add_lexical(found: Found, query: str, texts: dict[str, str]) -> None:
-    """Put texts that no engine has scored into the lexical leg, by the share of the query's stems that they hold.
+    """Put texts that no engine has scored into the lexical leg, by the share of the query's words that they hold.
 
     The share is put on the scale of the engine's scores: a text that holds them all counts as its best hit.
     """
-    asked = set(stems(query))
-    if not asked or not texts:
-        return
+    asked = frozenset(terms(query))
     top = found.sparse[0][1] if found.sparse else 1.0
-    scored = [(key, top * len(asked & _stem_set(text)) / len(asked)) for key, text in texts.items()]
+    scored = [(key, top * _share(asked, text)) for key, text in texts.items()]
     found.sparse = sorted(
         [*found.sparse, *((key, score) for key, score in scored if score > 0)], key=lambda pair: (-pair[1], pair[0])
     )
 
 
+def _share(asked: frozenset[int], text: str) -> float:
+    return len(asked & _term_set(text)) / len(asked) if asked else 0.0
+
+
 @lru_cache(maxsize=4 * PENDING_LIMIT)
-def _stem_set(text: str) -> frozenset[str]:
+def _term_set(text: str) -> frozenset[int]:
     """Kept, since the same texts wait from one search to the next."""
-    return frozenset(stems(text))
+    return frozenset(terms(text))
 
 
 def lexical_coverage(connection: Connection, found: Found, query: str) -> float:
     """How much of the query its best lexical hit holds, 0 to 1: what the lexical leg is worth for this query."""
     if not found.sparse:
         return 0.0
-    key = found.sparse[0][0]
-    chunk = found.chunks.get(key)
-    if chunk is not None:
-        text = f"{chunk.context}\n{chunk.content}"
-    else:
-        row = next(iter(statements(connection, [int(key.rpartition(":")[2])]).values()), None)
-        text = lexical_text(row.type, row.claim, row.content, row.context) if row is not None else ""
+    best = int(found.sparse[0][0].rpartition(":")[2])
+    row = statements(connection, [best]).get(best)
+    text = lexical_text(row.type, row.claim, row.content, row.context) if row is not None else ""
     return coverage_of(encode_query(query), encode_document(text))
 
 
