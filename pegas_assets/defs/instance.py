@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,7 @@ def open_inprocess_instance(settings: Settings) -> DagsterInstance:
         instance = DagsterInstance.from_ref(InstanceRef.from_dir(str(home), overrides=overrides))
         keep_connections(instance, url)
         leave_logging_alone(instance)
+        remember_partitions(instance)
     except Exception as error:
         raise EngineUnavailable(
             f"Dagster's storage does not answer: {without_secrets(str(error).strip().splitlines()[0])}.",
@@ -70,7 +72,7 @@ def keep_connections(instance: DagsterInstance, url: str) -> None:
     Raises:
         RuntimeError: this version of dagster-postgres keeps its engine elsewhere.
     """
-    from sqlalchemy import create_engine
+    from sqlalchemy import create_engine, event
     from sqlalchemy.pool import QueuePool
 
     engine = create_engine(
@@ -79,14 +81,44 @@ def keep_connections(instance: DagsterInstance, url: str) -> None:
         poolclass=QueuePool,
         pool_size=POOL_SIZE,
         max_overflow=POOL_OVERFLOW,
-        pool_pre_ping=True,
         pool_recycle=600,
     )
+    event.listen(engine, "checkout", _require_open)
     for storage in storages(instance):
         if not hasattr(storage, "_engine"):
             raise RuntimeError(f"{type(storage).__name__} of this dagster-postgres has no engine to replace")
         storage._engine.dispose()
         storage._engine = engine
+
+
+def _require_open(connection: Any, record: object, proxy: object) -> None:
+    """Have the pool replace a connection that the server has closed.
+
+    An idle connection has nothing to read, unless the server said goodbye. A ping would tell too, and make every
+    statement two: a run has more than a hundred.
+    """
+    from sqlalchemy.exc import DisconnectionError
+
+    if not connection.closed:
+        watch = select.poll()
+        watch.register(connection.fileno(), select.POLLIN)
+        if not watch.poll(0):
+            return
+    raise DisconnectionError("the server closed this connection")
+
+
+def remember_partitions(instance: DagsterInstance) -> None:
+    """Ask the storage once whether a partition is there: a run of three assets asks 25 times, and none is ever removed."""
+    known: set[tuple[str, str]] = set()
+    ask = instance.has_dynamic_partition
+
+    def has_dynamic_partition(partitions_def_name: str, partition_key: str) -> bool:
+        wanted = (partitions_def_name, partition_key)
+        if wanted not in known and ask(partitions_def_name, partition_key):
+            known.add(wanted)
+        return wanted in known
+
+    setattr(instance, "has_dynamic_partition", has_dynamic_partition)  # noqa: B010 - mypy refuses a method's place
 
 
 def leave_logging_alone(instance: DagsterInstance) -> None:

@@ -16,13 +16,25 @@ def all_buckets_tags() -> dict[str, str]:
 
 
 soundness_schedule = dg.ScheduleDefinition(
-    name="soundness_schedule", job=soundness_job, cron_schedule="7 * * * *", default_status=RUNNING
+    name="soundness_schedule",
+    job=soundness_job,
+    cron_schedule="7 * * * *",
+    default_status=RUNNING,
+    description="Every hour PostgreSQL is asked for what should not be there.",
 )
 drift_schedule = dg.ScheduleDefinition(
-    name="drift_schedule", job=drift_job, cron_schedule="15 3 * * *", default_status=RUNNING
+    name="drift_schedule",
+    job=drift_job,
+    cron_schedule="15 3 * * *",
+    default_status=RUNNING,
+    description="Every night both projections are compared with PostgreSQL; nothing is changed.",
 )
 retention_schedule = dg.ScheduleDefinition(
-    name="retention_schedule", job=retention_job, cron_schedule="45 3 * * *", default_status=RUNNING
+    name="retention_schedule",
+    job=retention_job,
+    cron_schedule="45 3 * * *",
+    default_status=RUNNING,
+    description="Every night old outbox rows, traces and runs are removed.",
 )
 
 

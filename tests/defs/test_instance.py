@@ -99,6 +99,23 @@ def test_the_three_storages_share_one_pool(opened: Runtime) -> None:
         close_instance(made)
 
 
+def test_connections_that_the_server_closed_are_replaced(
+    opened: Runtime, instance: dg.DagsterInstance, source: Source
+) -> None:
+    """An embedded server that was killed is up again before anybody is told: the pool must notice by itself."""
+    source.accept([44])
+    assert instance.get_runs_count() >= 0
+    address = storage_url(opened.settings).replace("+psycopg2", "")
+    with psycopg.connect(address, autocommit=True) as connection:
+        ended = connection.execute(
+            "SELECT count(pg_terminate_backend(pid, 2000)) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        ).fetchone()
+    assert ended is not None
+    assert ended[0] > 0
+    assert run_ingest_inprocess(instance, opened, source.key).succeeded
+
+
 def test_a_storage_without_an_engine_is_refused_by_name(opened: Runtime) -> None:
     with dg.DagsterInstance.ephemeral() as other, pytest.raises(RuntimeError, match="no engine to replace"):
         keep_connections(other, storage_url(opened.settings))

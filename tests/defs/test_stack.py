@@ -89,6 +89,7 @@ def test_a_port_that_is_taken_is_said_before_anything_of_dagster_starts(standing
     assert caught.value.code == "port_taken"
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("name", ["webserver", "daemon", "code-server", "postgres"])
 def test_a_part_that_is_killed_comes_back_by_itself(standing: Settings, name: str) -> None:
     pid = status(standing).part(name).pid
@@ -102,12 +103,14 @@ def test_a_part_that_is_killed_comes_back_by_itself(standing: Settings, name: st
     until(back, f"{name} is back")
 
 
+@pytest.mark.faults
 def test_work_goes_on_after_the_kills(standing: Settings, runtime_of_stack: Runtime) -> None:
     source = Source(runtime_of_stack, "late")
     source.accept([3])
     until(lambda: source.statuses() == {"done": 1}, "the ingest sensor, after every part was killed")
 
 
+@pytest.mark.faults
 def test_when_the_keeper_is_killed_its_parts_end_and_up_starts_them_again(standing: Settings) -> None:
     """Two daemons on one instance would answer every tick twice."""
     from pegas_assets.defs.stack_host import stack_spec
