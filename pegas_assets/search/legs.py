@@ -9,12 +9,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from pegas_assets.aside import Aside
 from pegas_assets.embedding.base import Vector
 from pegas_assets.embedding.bm25 import encode_document, encode_query, terms
 from pegas_assets.embedding.passages import lexical_text, passage_of, stored_fitted
 from pegas_assets.errors import PegasError
 from pegas_assets.model import Degraded, HitKind
-from pegas_assets.aside import Aside
 from pegas_assets.search.engines import SearchEngines
 from pegas_assets.search.fusion import coverage_of
 from pegas_assets.search.request import SearchRequest
