@@ -3,7 +3,7 @@
 import dagster as dg
 
 from pegas_assets.defs import tags
-from pegas_assets.defs.jobs import drift_job, rebuild_job, retention_job, soundness_job
+from pegas_assets.defs.jobs import drift_job, optimize_job, rebuild_job, retention_job, soundness_job
 from pegas_assets.defs.partitions import buckets
 
 RUNNING = dg.DefaultScheduleStatus.RUNNING
@@ -29,6 +29,13 @@ drift_schedule = dg.ScheduleDefinition(
     default_status=RUNNING,
     description="Every night both projections are compared with PostgreSQL; nothing is changed.",
 )
+optimize_schedule = dg.ScheduleDefinition(
+    name="optimize_schedule",
+    job=optimize_job,
+    cron_schedule="15 2 * * *",
+    default_status=RUNNING,
+    description="Every night the vector index is built over what the day brought.",
+)
 retention_schedule = dg.ScheduleDefinition(
     name="retention_schedule",
     job=retention_job,
@@ -48,4 +55,4 @@ def rebuild_schedule() -> dg.RunRequest:
     return dg.RunRequest(tags=all_buckets_tags())
 
 
-schedules = [soundness_schedule, drift_schedule, retention_schedule, rebuild_schedule]
+schedules = [soundness_schedule, drift_schedule, optimize_schedule, retention_schedule, rebuild_schedule]

@@ -157,6 +157,16 @@ def test_scattered_buckets_are_reprojected_in_one_run(
     assert rebuild(opened, instance, "00", "15").success
 
 
+def test_the_index_is_built_and_shows_the_same_points(
+    opened: Runtime, instance: dg.DagsterInstance, atoms: Sequence[str]
+) -> None:
+    run(opened, instance, "drain_job")
+    before = shown_by(opened)
+    assert run(opened, instance, "optimize_job").success
+    assert shown_by(opened) == before
+    assert drift_of(opened) == {"vectors": 0, "graph": 0}
+
+
 def test_a_run_makes_one_document_again_and_changes_no_other(
     opened: Runtime, instance: dg.DagsterInstance, source: Source
 ) -> None:
