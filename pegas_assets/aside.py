@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Generic, TypeVar
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -33,3 +35,17 @@ class Aside(Generic[T]):
             self._made = self._work()
         except BaseException as error:  # noqa: BLE001 - it is the caller's, who gets it with the result
             self._error = error
+
+
+def ahead(work: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
+    """What `work` makes of each item, in order; the next one is begun before the caller gets the last."""
+    begun: Aside[T] | None = None
+    for item in items:
+        if begun is None:
+            begun = Aside(partial(work, item))
+            continue
+        made = begun.result()
+        begun = Aside(partial(work, item))
+        yield made
+    if begun is not None:
+        yield begun.result()

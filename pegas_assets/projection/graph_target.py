@@ -16,7 +16,9 @@ from pegas_assets.stores.projected import (
     AtomNodeRow,
     DocumentNodeRow,
     LinkRow,
+    atom_node_hashes,
     atom_node_rows,
+    cited_documents,
     document_node_rows,
     link_rows,
 )
@@ -59,11 +61,11 @@ class GraphTarget:
 
     def compare(self, bucket: int) -> Drift:
         with self._database.connection() as connection:
-            atoms = atom_node_rows(connection, bucket=bucket)
-            documents = document_node_rows(connection, bucket=bucket)
-            links = link_rows(connection, bucket=bucket)
-        expected = {row.key: row.h for row in atoms} | {row.key: row.h for row in documents}
-        expected |= {edge.key: str(edge.properties["h"]) for edge in (*_cites(atoms), *_relates(links))}
+            expected = atom_node_hashes(connection, bucket)
+            expected |= {row.key: row.h for row in document_node_rows(connection, bucket=bucket)}
+            edges = citation_edges(cited_documents(connection, bucket))
+            edges += link_edges(link_rows(connection, bucket=bucket))
+        expected |= {edge.key: str(edge.properties["h"]) for edge in edges}
         present = self._graph.node_hashes(ATOM, bucket) | self._graph.node_hashes(DOCUMENT, bucket)
         for kind in (CITES, RELATES):
             present |= {key: h for key, (_, h) in self._graph.edge_hashes(kind, ATOM, bucket).items()}
@@ -76,8 +78,8 @@ class GraphTarget:
             documents = {row.key: row for row in document_node_rows(connection, bucket=bucket)}
         written = deleted = 0
         for label, nodes in (
-            (DOCUMENT, {key: _document_node(row) for key, row in documents.items()}),
-            (ATOM, {key: _atom_node(row) for key, row in atoms.items()}),
+            (DOCUMENT, {key: document_node(row) for key, row in documents.items()}),
+            (ATOM, {key: atom_node(row) for key, row in atoms.items()}),
         ):
             expected = {key: str(node.properties["h"]) for key, node in nodes.items()}
             drift = sorted_out(expected, self._graph.node_hashes(label, bucket), self.name, bucket)
@@ -93,11 +95,11 @@ class GraphTarget:
     def reconcile_edges(self, bucket: int) -> Reconciled:
         started = time.perf_counter()
         with self._database.connection() as connection:
-            atoms = atom_node_rows(connection, bucket=bucket)
-            links = link_rows(connection, bucket=bucket)
+            citations = citation_edges(cited_documents(connection, bucket))
+            links = link_edges(link_rows(connection, bucket=bucket))
         written = deleted = 0
         missing_ends: list[str] = []
-        for kind, edges in ((CITES, _cites(atoms)), (RELATES, _relates(links))):
+        for kind, edges in ((CITES, citations), (RELATES, links)):
             by_key = {edge.key: edge for edge in edges}
             present = self._graph.edge_hashes(kind, ATOM, bucket)
             drift = sorted_out(
@@ -112,7 +114,7 @@ class GraphTarget:
             missing_ends += self._graph.upsert_edges(wrong)
             written += len(wrong)
             deleted += len(drift.extra)
-        self._ask_again(missing_ends, {edge.key: edge for edge in (*_cites(atoms), *_relates(links))})
+        self._ask_again(missing_ends, {edge.key: edge for edge in (*citations, *links)})
         return Reconciled(
             self.name,
             bucket,
@@ -128,7 +130,7 @@ class GraphTarget:
             return
         with self._database.connection() as connection:
             rows = document_node_rows(connection, ids=ids)
-        self._graph.upsert_nodes([_document_node(row) for row in rows])
+        self._graph.upsert_nodes([document_node(row) for row in rows])
         gone = sorted({f"doc:{id_}" for id_ in ids} - {row.key for row in rows})
         if gone:
             self._graph.delete_nodes(DOCUMENT, gone)
@@ -139,11 +141,11 @@ class GraphTarget:
             return []
         with self._database.connection() as connection:
             rows = atom_node_rows(connection, ids=ids)
-        self._graph.upsert_nodes([_atom_node(row) for row in rows])
+        self._graph.upsert_nodes([atom_node(row) for row in rows])
         gone = sorted({f"atom:{id_}" for id_ in ids} - {row.key for row in rows})
         if gone:
             self._graph.delete_nodes(ATOM, gone)
-        wanted = {edge.key: edge for edge in _cites(rows)}
+        wanted = {edge.key: edge for edge in citation_edges(_pairs(rows))}
         present = self._graph.edges_of(CITES, ATOM, [row.key for row in rows])
         self._graph.delete_edges([ref for ref in present if ref.key not in wanted])
         known = {ref.key for ref in present}
@@ -165,7 +167,7 @@ class GraphTarget:
                 if row.anchor_key is not None
             ]
         )
-        return ids_of(self._graph.upsert_edges(list(_relates(current))))
+        return ids_of(self._graph.upsert_edges(link_edges(current)))
 
     def _ask_again(self, keys: list[str], edges: dict[str, Edge]) -> None:
         """Leave an outbox row for each edge without its end, so that it follows when the node comes."""
@@ -176,7 +178,8 @@ class GraphTarget:
             enqueue(connection, "atom", ids_of(atoms), atoms, [None] * len(atoms))
 
 
-def _atom_node(row: AtomNodeRow) -> Node:
+def atom_node(row: AtomNodeRow) -> Node:
+    """An atom as a node."""
     claim = row.claim[:SHOWN_CLAIM]
     return Node(
         key=row.key,
@@ -196,7 +199,8 @@ def _atom_node(row: AtomNodeRow) -> Node:
     )
 
 
-def _document_node(row: DocumentNodeRow) -> Node:
+def document_node(row: DocumentNodeRow) -> Node:
+    """A document as a node."""
     return Node(
         key=row.key,
         label=DOCUMENT,
@@ -215,23 +219,28 @@ def _document_node(row: DocumentNodeRow) -> Node:
     )
 
 
-def _cites(rows: Iterable[AtomNodeRow]) -> list[Edge]:
+def citation_edges(pairs: Iterable[tuple[int, int]]) -> list[Edge]:
+    """Edges from atoms to the documents that they cite, from pairs of their ids."""
     return [
         Edge(
-            key=f"cite:{row.id}:{document.removeprefix('doc:')}",
+            key=f"cite:{atom}:{document}",
             type=CITES,
             source_label=ATOM,
-            source_key=row.key,
+            source_key=f"atom:{atom}",
             target_label=DOCUMENT,
-            target_key=document,
+            target_key=f"doc:{document}",
             properties={"h": CITES_HASH},
         )
-        for row in rows
-        for document in row.documents
+        for atom, document in pairs
     ]
 
 
-def _relates(rows: Iterable[LinkRow]) -> list[Edge]:
+def _pairs(rows: Iterable[AtomNodeRow]) -> list[tuple[int, int]]:
+    return [(row.id, document) for row in rows for document in ids_of(row.documents)]
+
+
+def link_edges(rows: Iterable[LinkRow]) -> list[Edge]:
+    """Edges between atoms."""
     return [
         Edge(
             key=f"link:{row.id}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from pegas_assets.aside import ahead
 from pegas_assets.embedding.base import Embedder
 from pegas_assets.embedding.bm25 import RULE, encode_document
 from pegas_assets.embedding.passages import embed_fitted, lexical_text, passage_of
@@ -13,7 +14,7 @@ from pegas_assets.stores.collections import require_collection
 from pegas_assets.stores.locks import LockClass
 from pegas_assets.stores.outbox import VECTOR, Columns, OutboxRow
 from pegas_assets.stores.postgres import Database
-from pegas_assets.stores.projected import VectorRow, vector_hashes, vector_rows
+from pegas_assets.stores.projected import vector_hashes, vector_rows
 from pegas_assets.stores.vectors import Point, VectorStore
 
 BATCH = 2000
@@ -68,10 +69,10 @@ class VectorTarget:
 
     def apply(self, rows: Sequence[OutboxRow]) -> Applied:
         atoms = {row.key: row.entity_id for row in rows if row.entity_type == "atom" and row.entity_id is not None}
-        with self._database.connection() as connection:
-            current = vector_rows(connection, self._fingerprint, ids=list(atoms.values()))
-        self._write(current)
-        gone = sorted(atoms.keys() - {row.key for row in current})
+        points = self.points(list(atoms.values()))
+        if points:
+            self._vectors.upsert(self.collection(), points)
+        gone = sorted(atoms.keys() - {point.key for point in points})
         if gone:
             self._vectors.delete(self.collection(), gone)
         # Symbols have no projection of their own yet: a reconcile shows them once they do.
@@ -85,11 +86,10 @@ class VectorTarget:
     def reconcile_nodes(self, bucket: int) -> Reconciled:
         started = time.perf_counter()
         drift = self.compare(bucket)
-        wrong = [*drift.missing, *drift.different]
-        for start in range(0, len(wrong), BATCH):
-            with self._database.connection() as connection:
-                rows = vector_rows(connection, self._fingerprint, ids=ids_of(wrong[start : start + BATCH]))
-            self._write(rows)
+        wrong = ids_of([*drift.missing, *drift.different])
+        batches = [wrong[start : start + BATCH] for start in range(0, len(wrong), BATCH)]
+        for points in ahead(self.points, batches):
+            self._vectors.upsert(self.collection(), points)
         if drift.extra:
             self._vectors.delete(self.collection(), drift.extra)
         return Reconciled(
@@ -103,21 +103,21 @@ class VectorTarget:
         present = self._vectors.hashes(self.collection(), bucket)
         return {key: h for key, h in present.items() if key.startswith(self.prefix)}
 
-    def _write(self, rows: Sequence[VectorRow]) -> None:
+    def points(self, ids: Sequence[int]) -> list[Point]:
+        """The points of atoms, by id; those that are no more are left out."""
+        with self._database.connection() as connection:
+            rows = vector_rows(connection, self._fingerprint, ids=ids)
         if not rows:
-            return
+            return []
         passages = [passage_of(row.type, row.claim, row.content, row.context) for row in rows]
         with self._database.connection() as connection:
             dense = embed_fitted(connection, self._embedder, passages)
-        self._vectors.upsert(
-            self.collection(),
-            [
-                Point(
-                    key=row.key,
-                    dense=dense[place],
-                    sparse=encode_document(lexical_text(row.type, row.claim, row.content, row.context)),
-                    payload={**row.payload, "h": row.h},
-                )
-                for place, row in enumerate(rows)
-            ],
-        )
+        return [
+            Point(
+                key=row.key,
+                dense=dense[place],
+                sparse=encode_document(lexical_text(row.type, row.claim, row.content, row.context)),
+                payload={**row.payload, "h": row.h},
+            )
+            for place, row in enumerate(rows)
+        ]

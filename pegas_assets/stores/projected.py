@@ -130,6 +130,27 @@ def atom_node_rows(
     ]
 
 
+def atom_node_hashes(connection: Connection, bucket: int) -> dict[str, str]:
+    """Key → `h` of every atom of a bucket, as the graph shows it."""
+    rows = connection.execute(
+        "SELECT key, " + _ATOM_NODE_HASH + " FROM pm_projected_atom WHERE bucket = %s", [bucket]
+    ).fetchall()
+    return dict(rows)
+
+
+def cited_documents(connection: Connection, bucket: int) -> list[tuple[int, int]]:
+    """The pairs of atom and document of which one cites the other, for the atoms of a bucket."""
+    rows = connection.execute(
+        """
+        SELECT atom.id, citation.doc_id
+        FROM pm_atom AS atom JOIN pm_citation AS citation ON citation.atom_id = atom.id
+        WHERE atom.bucket = %s AND citation.gone_at IS NULL GROUP BY atom.id, citation.doc_id
+        """,
+        [bucket],
+    ).fetchall()
+    return [(atom, document) for atom, document in rows]
+
+
 def document_node_rows(
     connection: Connection, *, ids: Sequence[int] | None = None, bucket: int | None = None
 ) -> list[DocumentNodeRow]:

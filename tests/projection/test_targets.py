@@ -1,0 +1,92 @@
+"""Both projections on the real engines: drained, lost, rebuilt, and compared with PostgreSQL."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from pegas_assets.embedding.cache import text_key
+from pegas_assets.projection.drain import drain
+from pegas_assets.projection.reconcile import drift, reconcile
+from pegas_assets.runtime import Runtime
+from tests.stores.rows import make_atoms, make_document, make_link
+
+COUNT = 40
+
+
+@pytest.fixture
+def filled(base: Runtime) -> Runtime:
+    """Two documents, forty atoms with kept vectors, a chain of links; nothing is projected yet."""
+    texts = [f"Gate {number} of the lock opens at level {number * 3}." for number in range(COUNT)]
+    _keep_vectors(base, texts)
+    first, second = make_document(base.database), make_document(base.database, "text:other")
+    atoms = make_atoms(base.database, first, texts[:20]) + make_atoms(base.database, second, texts[20:])
+    for src, dst in pairwise(atoms):
+        make_link(base.database, src, dst)
+    return base
+
+
+def test_a_drain_leaves_no_drift_in_either_projection(filled: Runtime) -> None:
+    done = drain(filled.database, filled.targets)
+
+    assert [item.target for item in done] == ["vectors", "graph"]
+    assert [item.unavailable for item in done] == ["", ""]
+    assert _drift(filled) == {"vectors": 0, "graph": 0}
+    assert filled.graph.counts()["CITES"] == COUNT
+
+
+def test_progress_of_a_drain_is_told_for_each_target(filled: Runtime) -> None:
+    told: list[str] = []
+
+    drain(filled.database, filled.targets, progress=lambda state: told.append(state.target))
+
+    assert set(told) == {"vectors", "graph"}
+
+
+def test_lost_projections_are_rebuilt(filled: Runtime) -> None:
+    drain(filled.database, filled.targets)
+    filled.graph.clear()
+    filled.vectors.drop_collection(filled.vector_target.collection())
+
+    written = {target.name: _written(filled, target.name) for target in filled.targets}
+
+    assert written == {"vectors": COUNT, "graph": COUNT + 2 + COUNT + COUNT - 1}
+    assert _drift(filled) == {"vectors": 0, "graph": 0}
+
+
+def test_whatever_changed_is_drift_until_it_is_reconciled(filled: Runtime) -> None:
+    drain(filled.database, filled.targets)
+    with filled.database.connection() as connection:
+        ids = [row[0] for row in connection.execute("SELECT id FROM pm_atom ORDER BY id").fetchall()]
+        connection.execute("UPDATE pm_atom SET status = 'verified' WHERE id = %s", [ids[0]])
+        connection.execute("UPDATE pm_citation SET gone_at = now() WHERE atom_id = %s", [ids[1]])
+        connection.execute("DELETE FROM pm_atom_link WHERE src = %s", [ids[2]])
+        connection.execute("DELETE FROM pm_atom WHERE id = %s", [ids[-1]])
+
+    # One more point; of the graph a changed node, a citation and a link that went, and a node with its two edges.
+    assert _drift(filled) == {"vectors": 3, "graph": 6}
+    assert _written(filled, "vectors") == 2
+    assert _written(filled, "graph") == 1
+    assert _drift(filled) == {"vectors": 0, "graph": 0}
+
+
+def _drift(runtime: Runtime) -> dict[str, int]:
+    return {target.name: sum(item.total for item in drift(runtime.database, target)) for target in runtime.targets}
+
+
+def _written(runtime: Runtime, name: str) -> int:
+    return sum(item.upserted for item in reconcile(runtime.database, runtime.target(name)))
+
+
+def _keep_vectors(runtime: Runtime, texts: list[str]) -> None:
+    """Vectors as if they had been embedded: the model is not what is tested."""
+    fingerprint = runtime.embedder.fingerprint
+    vectors = np.random.default_rng(1).normal(size=(len(texts), fingerprint.dimension)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    with runtime.database.connection() as connection, connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO pm_embedding (fingerprint, text_hash, vector) VALUES (%s, %s, %s)",
+            [(str(fingerprint), text_key(text), vector.tobytes()) for text, vector in zip(texts, vectors, strict=True)],
+        )
