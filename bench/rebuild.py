@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import random
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
+from bench.bare import bare_writes, empty
+from bench.given import given_engines
 from bench.harness import Figure, bench_runtime, milliseconds, p50, p95, peak_mb, report, say
 from bench.synthetic import fill, queries
 from pegas_assets.embedding.base import Vector
@@ -16,26 +17,10 @@ from pegas_assets.embedding.bm25 import encode_query
 from pegas_assets.projection.drain import drain
 from pegas_assets.projection.reconcile import drift, reconcile
 from pegas_assets.runtime import Runtime
-from pegas_assets.search.engines import SearchEngines
-from pegas_assets.search.hybrid import search
+from pegas_assets.search.hybrid import CANDIDATES, search
 from pegas_assets.search.request import SearchRequest
-from pegas_assets.stores.vectors import VectorFilter
 
 DRAINED = 10_000
-
-
-@dataclass
-class GivenVectors:
-    """An embedder that knows the vectors of its queries: the model's time is none of this bench's."""
-
-    known: dict[str, Vector]
-    inner: object
-
-    def embed_query(self, text: str) -> Vector:
-        return self.known[text]
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.inner, name)
 
 
 def main() -> None:
@@ -56,22 +41,24 @@ def measure(runtime: Runtime, atoms: int, count: int, optimize: bool) -> list[Fi
     started = time.perf_counter()
     drained = drain(runtime.database, runtime.targets)
     seconds = time.perf_counter() - started
-    figures.append(Figure("drain into both projections", first / seconds, "atoms/s", "≥ 3,000"))
-    figures += [Figure(f"drain into {item.target} alone", item.done / item.seconds, "rows/s") for item in drained]
+    say("the same, written by the bare engines one after the other")
+    bare = bare_writes(runtime, first)
+    rate = first / seconds
+    figures.append(Figure("drain into both projections", rate, "atoms/s", "≥ 3,000", first / bare.of(first)))
+    figures += [Figure(f"of it, into {item.target}", item.done / item.seconds, "rows/s") for item in drained]
     if atoms > first:
         say(f"filling {atoms - first:,} more")
         fill(runtime, atoms - first, seed=8)
     say("emptying both projections and rebuilding them")
-    runtime.graph.clear()
-    runtime.vectors.drop_collection(runtime.vector_target.collection())
+    empty(runtime)
     total = 0.0
-    for target in runtime.targets:
+    for target, floor in zip(runtime.targets, (bare.vectors, bare.graph), strict=True):
         started = time.perf_counter()
         reconcile(runtime.database, target, verify=False)
         took = time.perf_counter() - started
         total += took
-        figures.append(Figure(f"rebuild of {target.name}", took, "s"))
-    figures.append(Figure("rebuild of both", total, "s", "≤ 90 at 100,000"))
+        figures.append(Figure(f"rebuild of {target.name}", took, "s", "", floor * atoms / first))
+    figures.append(Figure("rebuild of both", total, "s", "≤ 90 at 100,000", bare.of(atoms)))
     figures.append(Figure("peak memory of our process", peak_mb(), "MB", "≤ 1,024"))
     started = time.perf_counter()
     wrong = sum(item.total for target in runtime.targets for item in drift(runtime.database, target))
@@ -89,33 +76,28 @@ def measure(runtime: Runtime, atoms: int, count: int, optimize: bool) -> list[Fi
 
 def searches(runtime: Runtime, count: int, state: str, target: str) -> list[Figure]:
     asked = queries(count, runtime.embedder.fingerprint.dimension)
-    engines = runtime.search_engines
-    embedder = GivenVectors(dict(asked), runtime.embedder)
-    given = SearchEngines(
-        database=engines.database,
-        vectors=engines.vectors,
-        graph=engines.graph,
-        embedder=lambda: embedder,  # type: ignore[arg-type, return-value]
-        collection=engines.collection,
-        profile=engines.profile,
-    )
+    given = given_engines(runtime, asked)
     collection = runtime.vector_target.collection()
     whole: list[float] = []
     bare: list[float] = []
     for query, vector in asked:
         request = SearchRequest.checked(query)
         whole.append(milliseconds(lambda request=request: search(given, request)))  # type: ignore[misc]
-        bare.append(milliseconds(lambda query=query, vector=vector: _bare(runtime, collection, query, vector)))  # type: ignore[misc]
+        bare.append(milliseconds(lambda request=request, vector=vector: _bare(runtime, collection, request, vector)))  # type: ignore[misc]
     return [
         Figure(f"search {state}, p50", p50(whole), "ms", "", p50(bare)),
         Figure(f"search {state}, p95", p95(whole), "ms", target, p95(bare)),
     ]
 
 
-def _bare(runtime: Runtime, collection: str, query: str, vector: Vector) -> None:
+def _bare(runtime: Runtime, collection: str, request: SearchRequest, vector: Vector) -> None:
     """The engines' own work for one search: both legs, one read of rows by id, one hop of graph."""
     hits = runtime.vectors.search(
-        collection, dense=vector, sparse=encode_query(query), filter=VectorFilter(kinds=("atom",)), limit=60
+        collection,
+        dense=vector,
+        sparse=encode_query(request.query),
+        filter=request.vector_filter(),
+        limit=CANDIDATES,
     )
     keys = [key for key, _ in (*hits.dense, *hits.sparse)]
     with runtime.database.connection() as connection:
