@@ -70,7 +70,7 @@ class Written:
 def client(home: Path, number: int, until: Path) -> None:
     """Search until the file `until` exists; every second client also writes, by turns through `store_atom` and by SQL."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    runtime = Runtime(Settings(_env_file=None, home=home), application=f"soak-{number}", connections=4)  # type: ignore[call-arg]
+    runtime = Runtime(Settings(_env_file=None, home=home), application=f"soak-{number}")  # type: ignore[call-arg]
     chooser = random.Random(number)
     asked = queries(QUERIES, runtime.embedder.fingerprint.dimension, seed=100 + number)
     engines = given_engines(runtime, asked)
