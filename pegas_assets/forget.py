@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pegas_assets.embedding.cache import text_key
-from pegas_assets.embedding.passages import passage_of
 from pegas_assets.errors import InvalidInput, NotFound
+from pegas_assets.identity import atom_hash
 from pegas_assets.projection.drain import Drained, drain
 from pegas_assets.projection.targets import Target
 from pegas_assets.stores.atoms import retire_unsupported
+from pegas_assets.stores.documents import documents_awaited
+from pegas_assets.stores.embeddings import Embedded, drop_unused
 from pegas_assets.stores.locks import lock_dedup, release_document, try_document
 from pegas_assets.stores.postgres import Connection, Database
 from pegas_assets.text.cleaning import clean_text
+from pegas_assets.text.folding import words
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,7 @@ def _forget(connection: Connection, document_id: int) -> tuple[Forgotten, list[s
         [cited],
     ).fetchall()
     gone = [found[0] for found in alone]
-    hashes = {text_key(passage_of(*found[1:])) for found in alone}
-    _rehome(connection, document_id, gone)
+    reworded = _reword(connection, _rehome(connection, document_id, gone))
     connection.execute(
         "DELETE FROM pm_distillation WHERE chunk_hash IN (SELECT content_hash FROM pm_chunk WHERE doc_id = %(id)s) "
         "AND NOT EXISTS (SELECT FROM pm_chunk WHERE content_hash = chunk_hash AND doc_id <> %(id)s)",
@@ -105,10 +106,7 @@ def _forget(connection: Connection, document_id: int) -> tuple[Forgotten, list[s
     )
     connection.execute("DELETE FROM pm_atom WHERE id = ANY(%s)", [gone])
     retire_unsupported(connection, cited)
-    kept = {text_key(passage_of(*found)) for found in _same_passages(connection, alone)}
-    embeddings = connection.execute(
-        "DELETE FROM pm_embedding WHERE text_hash = ANY(%s)", [list(hashes - kept)]
-    ).rowcount
+    embeddings = drop_unused(connection, [*(Embedded(*found[1:]) for found in alone), *reworded], cut=True)
     for statement in (
         "DELETE FROM pm_chunk WHERE doc_id = %s",
         "DELETE FROM pm_document_body WHERE doc_id = %s",
@@ -120,28 +118,52 @@ def _forget(connection: Connection, document_id: int) -> tuple[Forgotten, list[s
     ):
         connection.execute(statement, [document_id])
     result = Forgotten(document_id, len(gone), len(cited) - len(gone), citations, embeddings)
-    return result, [f"doc:{document_id}", *(f"atom:{atom}" for atom in cited)]
+    keys = {f"doc:{document_id}", *(f"atom:{atom}" for atom in cited), *documents_awaited(connection, cited)}
+    return result, sorted(keys)
 
 
-def _rehome(connection: Connection, document_id: int, gone: Sequence[int]) -> None:
-    """Atoms that another document supports belong to the oldest that does."""
+def _rehome(connection: Connection, document_id: int, gone: Sequence[int]) -> list[tuple[int, Embedded]]:
+    """Give atoms that another document supports to the oldest that does, place and headings too; returns them as they were."""
+    before = connection.execute(
+        "SELECT id, type, coalesce(claim, ''), content, context FROM pm_atom WHERE doc_id = %s AND NOT id = ANY(%s)",
+        [document_id, list(gone)],
+    ).fetchall()
     connection.execute(
         """
-        UPDATE pm_atom SET updated_at = now(), (doc_id, locator) = (
-            SELECT doc_id, locator FROM pm_citation WHERE atom_id = pm_atom.id ORDER BY gone_at NULLS FIRST, id LIMIT 1)
-        WHERE doc_id = %s AND NOT id = ANY(%s)
+        UPDATE pm_atom SET updated_at = now(), (doc_id, locator, context) = (
+            SELECT doc_id, locator, coalesce(
+                       (SELECT string_agg(heading, ' › ' ORDER BY place)
+                        FROM jsonb_array_elements_text(locator->'section') WITH ORDINALITY AS section (heading, place)), '')
+            FROM pm_citation WHERE atom_id = pm_atom.id ORDER BY gone_at NULLS FIRST, id LIMIT 1)
+        WHERE id = ANY(%s)
         """,
-        [document_id, list(gone)],
+        [[row[0] for row in before]],
     )
+    return [(row[0], Embedded(*row[1:])) for row in before]
 
 
-def _same_passages(connection: Connection, removed: Sequence[tuple[object, ...]]) -> list[tuple[str, str, str, str]]:
-    """Atoms that stay and are found by the claim of one that went: its vector is theirs, too."""
-    rows = connection.execute(
+def _reword(connection: Connection, atoms: Sequence[tuple[int, Embedded]]) -> list[Embedded]:
+    """Say atoms that stay in the words of those who still state them; returns what they were embedded as."""
+    supports: dict[int, tuple[str, set[str]]] = {}
+    for atom_id, quotation, passage in connection.execute(
         """
-        SELECT type, claim, content, context FROM pm_atom
-        WHERE pm_sha256(claim) IN (SELECT pm_sha256(gone.claim) FROM unnest(%s::text[]) AS gone (claim))
+        SELECT citation.atom_id, citation.quoted_text,
+               citation.quoted_text || ' ' || coalesce(chunk.content, '') || ' ' || citation.locator::text
+        FROM pm_citation AS citation LEFT JOIN pm_chunk AS chunk ON chunk.id = citation.chunk_id
+        WHERE citation.atom_id = ANY(%s) ORDER BY citation.gone_at NULLS FIRST, citation.id
         """,
-        [[row[2] for row in removed]],
-    ).fetchall()
-    return [(row[0], row[1], row[2], row[3]) for row in rows]
+        [[atom_id for atom_id, _ in atoms]],
+    ).fetchall():
+        supports.setdefault(atom_id, (quotation, set()))[1].update(words(passage))
+    for atom_id, was in atoms:
+        quotation, known = supports[atom_id]
+        if not known.issuperset(words(f"{was.claim} {was.content}")):
+            connection.execute(
+                """
+                UPDATE pm_atom SET claim = left(%(text)s, 500), content = %(text)s, content_hash = %(hash)s,
+                       metadata = '{}', updated_at = now()
+                WHERE id = %(id)s AND NOT EXISTS (SELECT FROM pm_atom WHERE content_hash = %(hash)s)
+                """,
+                {"text": quotation, "hash": atom_hash(was.type, quotation), "id": atom_id},
+            )
+    return [was for _, was in atoms]

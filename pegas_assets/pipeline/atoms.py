@@ -29,6 +29,7 @@ from pegas_assets.stores import chunks as chunk_store
 from pegas_assets.stores.atoms import NewAtom, NewCitation
 from pegas_assets.stores.chunks import StoredChunk
 from pegas_assets.stores.documents import PendingDocument
+from pegas_assets.stores.embeddings import Embedded, drop_unused
 from pegas_assets.stores.locks import lock_dedup
 from pegas_assets.stores.postgres import Connection
 from pegas_assets.stores.stated import StatedAtom, stated_atoms
@@ -243,6 +244,16 @@ def _write(
     before = [item.chunk.id for item in read if item.chunk.reading not in ("", distiller)]
     if before:
         atom_store.retire_unfound(connection, before, ids, distiller)
+    # A duplicate's own wording stays in its citation alone, which goes with its document.
+    new = set(decided.new)
+    drop_unused(
+        connection,
+        [
+            Embedded(proposal.atom.type, proposal.atom.claim, proposal.atom.content, proposal.atom.context)
+            for number, proposal in enumerate(proposals)
+            if number not in new
+        ],
+    )
     place = 0
     marks: list[tuple[int, int | None, str, str]] = []
     for item in read:

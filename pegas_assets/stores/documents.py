@@ -403,6 +403,19 @@ def has_chunks(connection: Connection, document_id: int) -> bool:
 
 
 def keys_of(connection: Connection, document_id: int) -> list[str]:
-    """The keys of a document and of every atom that cites it."""
+    """The keys of a document, of every atom that cites it, and of what must be projected before these can be."""
     rows = connection.execute("SELECT DISTINCT atom_id FROM pm_citation WHERE doc_id = %s", [document_id]).fetchall()
-    return [f"doc:{document_id}", *(f"atom:{row[0]}" for row in rows)]
+    atoms = [row[0] for row in rows]
+    return [f"doc:{document_id}", *(f"atom:{atom}" for atom in atoms), *documents_awaited(connection, atoms)]
+
+
+def documents_awaited(connection: Connection, atoms: Sequence[int]) -> list[str]:
+    """The keys of the documents that atoms cite and that the graph does not show yet."""
+    rows = connection.execute(
+        """
+        SELECT DISTINCT 'doc:' || doc_id FROM pm_citation WHERE atom_id = ANY(%s) AND EXISTS (
+            SELECT FROM pm_outbox WHERE entity_key = 'doc:' || doc_id AND graph_state <> 'done')
+        """,
+        [list(atoms)],
+    ).fetchall()
+    return [row[0] for row in rows]

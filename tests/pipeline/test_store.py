@@ -99,6 +99,8 @@ def test_what_a_document_says_already_is_a_duplicate(base: Runtime) -> None:
     assert stored.duplicate
     assert one(base, "SELECT content FROM pm_atom WHERE id = %s", stored.atom_id) == FACT
     assert one(base, "SELECT count(*) FROM pm_citation WHERE atom_id = %s", stored.atom_id) == 2
+    # The graph shows it with both documents, though nobody had shown the first one yet.
+    assert stored.projected
 
 
 def test_another_wording_is_a_citation_of_what_is_there(base: Runtime) -> None:
