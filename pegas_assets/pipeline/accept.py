@@ -193,6 +193,12 @@ def _accept_batch(connection: Connection, operation: str, batch: Sequence[NewDoc
     hashes = {id(item): sha256(item.body.bytes).digest() for item in new if item.body is not None}
     addresses_known = documents.known_addresses(connection, [item.uri for item in new if item.uri])
     bytes_known = documents.known_bytes(connection, list(hashes.values()))
+    # What is forgotten, or made one with another, at this very moment is not known any more.
+    held = documents.hold(
+        connection, [*(known.document_id for known in addresses_known.values()), *bytes_known.values()]
+    )
+    addresses_known = {uri: known for uri, known in addresses_known.items() if known.document_id in held}
+    bytes_known = {digest: document_id for digest, document_id in bytes_known.items() if document_id in held}
     items: list[Item] = []
     fresh: dict[int, NewDocument] = {}
     first_of: dict[bytes, int] = {}

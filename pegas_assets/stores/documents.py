@@ -198,6 +198,15 @@ def known_bytes(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, 
     return {bytes(row[0]): row[1] for row in rows}
 
 
+def hold(connection: Connection, ids: Sequence[int]) -> set[int]:
+    """Those of these documents that are there; nobody forgets or changes them before the transaction ends."""
+    rows = connection.execute(
+        "SELECT id FROM pm_document WHERE id = ANY(%s) AND status <> 'forgotten' ORDER BY id FOR SHARE",
+        [sorted(set(ids))],
+    ).fetchall()
+    return {row[0] for row in rows}
+
+
 def find_by_content(connection: Connection, content_hash: str, except_id: int) -> int | None:
     """The oldest other document with this canonical text."""
     row = connection.execute(

@@ -6,11 +6,13 @@ import json
 import os
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from pegas_assets.errors import EngineUnavailable, InvalidInput, NotFound
+from pegas_assets.forget import forget
 from pegas_assets.model import DocumentStatus
 from pegas_assets.pipeline.accept import accept_files, accept_text, accept_urls
 from pegas_assets.runtime import Runtime
@@ -180,6 +182,21 @@ def test_bytes_that_come_while_the_older_ones_are_read_are_read_too(base: Runtim
         attempts.finish(connection, document)
     ingest(base, "text:agent")
     assert rows(base, "SELECT content FROM pm_chunk") == [("The gates are open.",)]
+
+
+def test_a_text_that_comes_while_its_copy_is_forgotten_is_kept(base: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = take_text(base, WEIR)
+    real = documents.known_bytes
+
+    def meanwhile(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, int]:
+        known = real(connection, hashes)
+        if known:
+            forget(base.database, base.targets, document_id=first)
+        return known
+
+    monkeypatch.setattr(documents, "known_bytes", meanwhile)
+    second = take_text(base, WEIR)
+    assert dict(rows(base, "SELECT id, status FROM pm_document")) == {first: "forgotten", second: "done"}
 
 
 @pytest.mark.parametrize(
