@@ -22,6 +22,8 @@ RULE = f"bm25/1:fold,snowball-ru-en,stop-ru-en,k={K},b={B},avg={AVERAGE_WORDS},b
 """All that decides a sparse vector. It is named in the fingerprint of a collection."""
 
 _CAMEL_WORD = re.compile(r"\b(?:[A-Za-z0-9]*[a-z][A-Z]|[A-Z]{2,}[a-z]{2})[A-Za-z0-9]*")
+_SHAPE = bytes(97 if chr(byte).islower() else 65 if chr(byte).isupper() else 32 for byte in range(128)) + b" " * 128
+"""Letters as `a` and `A`: what no camel case can be in is told by this in a twentieth of the time."""
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
@@ -33,8 +35,9 @@ def encode_document(text: str) -> SparseVector:
     """
     counts = Counter(terms(text))
     norm = K * (1 - B + B * counts.total() / AVERAGE_WORDS)
+    weights = {count: count * (K + 1) / (count + norm) for count in set(counts.values())}
     ids = sorted(counts)
-    return SparseVector(tuple(ids), tuple(counts[term] * (K + 1) / (counts[term] + norm) for term in ids))
+    return SparseVector(tuple(ids), tuple([weights[counts[term]] for term in ids]))
 
 
 def encode_query(text: str) -> SparseVector:
@@ -48,9 +51,11 @@ def terms(text: str) -> list[int]:
 
     A name in camel case counts whole and by its parts, so that `user name` finds `getUserName`.
     """
-    found = [term_id(word) for word in words(text)]
-    for name in _CAMEL_WORD.findall(text):
-        found += [term_id(part.lower()) for part in _HUMP.findall(name)]
+    found = list(map(term_id, words(text)))
+    shape = text.encode("ascii", "replace").translate(_SHAPE)
+    if b"aA" in shape or b"AAaa" in shape:
+        for name in _CAMEL_WORD.findall(text):
+            found += [term_id(part.lower()) for part in _HUMP.findall(name)]
     return [term for term in found if term >= 0]
 
 

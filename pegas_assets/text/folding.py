@@ -40,7 +40,6 @@ _STRESS = re.compile(r"(?<=[\u0400-\u04FF])[\u0300\u0301]+")
 _C_FAMILY = re.compile(r"(?<!\w)[Сс](?=\+\+|#)")
 _ACCENTED = re.compile(r"[\u00c0-\u024f\u1e00-\u1eff]")
 _LATIN_MARKS = re.compile(r"([A-Za-z])[\u0300-\u036f]+")
-_SPACE = re.compile(r"\s+")
 
 # Decimals stay whole; `c++` and `c#` keep their sign; an apostrophe inside a word is part of it.
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|(?<!\w)[a-z](?:\+\+|#)|[^\W_]+(?:'[^\W_]+)*")
@@ -53,7 +52,7 @@ def fold(text: str) -> str:
     whichever script makes the word one. Folding twice changes nothing.
     """
     if text.isascii():
-        return _SPACE.sub(" ", text.replace("`", "'").lower()).strip()
+        return " ".join(text.replace("`", "'").lower().split())
     ordinary = _ORDINARY.fullmatch(text) is not None
     if ordinary:  # nine texts of ten; what follows would leave them as they are
         text = text.replace("ё", "е").replace("Ё", "Е")
@@ -68,7 +67,7 @@ def fold(text: str) -> str:
         text = _without_marks(unicodedata.normalize("NFKC", text).translate(_BEFORE))
         if _MIXED.search(text):  # lower case opens `ß` and its like: a word may have become foldable
             text = _LETTER_RUN.sub(_one_script, text)
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def words(text: str) -> list[str]:
@@ -78,7 +77,8 @@ def words(text: str) -> list[str]:
 
 def words_of_folded(folded: str) -> list[str]:
     """The words of what `fold` returned."""
-    return [word.replace(",", ".") if "," in word else word for word in _WORD.findall(folded)]
+    found: list[str] = _WORD.findall(folded)
+    return [word.replace(",", ".") for word in found] if "," in folded else found
 
 
 def is_cyrillic(word: str) -> bool:
