@@ -36,7 +36,7 @@ class GraphTarget:
     name = GRAPH
     lock = LockClass.GRAPH_BUCKET
     columns: Columns = GRAPH_COLUMNS
-    entity_kinds: tuple[tuple[str, ...], ...] = (("doc", "atom", "symbol"), ("link", "dependency"))
+    entity_kinds: tuple[tuple[str, ...], ...] = (("doc",), ("atom", "symbol"), ("link", "dependency"))
 
     def __init__(self, database: Database, graph: GraphStore) -> None:
         self._database = database
