@@ -1,7 +1,7 @@
 """Runs the handed cases of the kinds `postgres`, `qdrant` and `memgraph`: those in tests/cases and in the folders of
 PEGAS_CASES_DIR.
 
-Each key of `expected` is one test. Stores that are out of step are run with searching, in tests/search/test_hybrid.py.
+Each key of `expected` is one test. Stores that are out of step are run with searching, in tests/search/test_cases.py.
 """
 
 from __future__ import annotations
