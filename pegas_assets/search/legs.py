@@ -21,6 +21,7 @@ from pegas_assets.search.request import SearchRequest
 from pegas_assets.stores.atoms import statements
 from pegas_assets.stores.hits import (
     ChunkHitRow,
+    any_undistilled,
     any_word_query,
     atoms_by_words,
     pending_atom_ids,
@@ -82,13 +83,12 @@ def gather(engines: SearchEngines, connection: Connection, request: SearchReques
             limit=limit,
         )
     )
-    any_word = any_word_query(connection, list(dict.fromkeys(words(request.query)))[:WORDS_LIMIT])
-    chunks = _undistilled(connection, request, any_word)
+    chunks = _undistilled(connection, request)
     hits = found.attempt("vectors", asked.result)
     if hits is not None:
         found.dense, found.sparse = list(hits.dense), list(hits.sparse)
         found.exhausted = max(len(hits.dense), len(hits.sparse)) < limit
-    elif any_word:
+    elif any_word := _any_word(connection, request):
         # Scored here like what is not projected: PostgreSQL's own rank knows no meaning.
         statuses = () if request.as_of is not None else request.statuses
         by_words = atoms_by_words(connection, any_word, limit, types=request.types, statuses=statuses)
@@ -104,8 +104,15 @@ def gather(engines: SearchEngines, connection: Connection, request: SearchReques
     return found
 
 
-def _undistilled(connection: Connection, request: SearchRequest, any_word: str) -> list[ChunkHitRow]:
-    if not any_word or not request.takes_undistilled:
+def _any_word(connection: Connection, request: SearchRequest) -> str:
+    return any_word_query(connection, list(dict.fromkeys(words(request.query)))[:WORDS_LIMIT])
+
+
+def _undistilled(connection: Connection, request: SearchRequest) -> list[ChunkHitRow]:
+    if not request.takes_undistilled or not any_undistilled(connection):
+        return []
+    any_word = _any_word(connection, request)
+    if not any_word:
         return []
     return undistilled_chunks(
         connection,

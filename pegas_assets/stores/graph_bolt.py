@@ -146,13 +146,17 @@ class BoltGraphStore:
 
     def node_hashes(self, label: str, bucket: int) -> dict[str, str]:
         """Key → `h` of every node of a label in a bucket."""
-        statement = f"MATCH (n:{name(label)} {{bucket: $bucket}}) RETURN n.key, n.h"
-        return {key: h or "" for key, h in self._values(statement, bucket=bucket)}
+        # One list, since a record for each costs the driver as much as the server.
+        statement = f"MATCH (n:{name(label)} {{bucket: $bucket}}) RETURN collect([n.key, coalesce(n.h, '')])"
+        return dict(self._values(statement, bucket=bucket)[0][0])
 
     def edge_hashes(self, type: str, source_label: str, bucket: int) -> dict[str, tuple[str, str]]:
         """Edge key → (source key, `h`) of every edge of a type that starts in a bucket."""
-        statement = f"MATCH (a:{name(source_label)} {{bucket: $bucket}})-[e:{name(type)}]->() RETURN e.key, a.key, e.h"
-        return {key: (source, h or "") for key, source, h in self._values(statement, bucket=bucket)}
+        statement = (
+            f"MATCH (a:{name(source_label)} {{bucket: $bucket}})-[e:{name(type)}]->() "
+            "RETURN collect([e.key, a.key, coalesce(e.h, '')])"
+        )
+        return {key: (source, h) for key, source, h in self._values(statement, bucket=bucket)[0][0]}
 
     def edges_of(self, type: str, source_label: str, source_keys: Sequence[str]) -> list[EdgeRef]:
         """Every edge of a type that starts at one of these nodes."""

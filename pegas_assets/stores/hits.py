@@ -234,6 +234,14 @@ def pending_atom_ids(connection: Connection, limit: int) -> list[int]:
     return [row[0] for row in rows]
 
 
+def any_undistilled(connection: Connection) -> bool:
+    """Whether a chunk waits for a distiller. By the index, whatever the statistics say: mostly there is none."""
+    row = connection.execute(
+        "SELECT doc_id FROM pm_chunk WHERE distilled_by IS NULL ORDER BY doc_id LIMIT 1"
+    ).fetchone()
+    return row is not None
+
+
 def undistilled_chunks(
     connection: Connection,
     any_word: str,
