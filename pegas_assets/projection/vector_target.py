@@ -19,6 +19,8 @@ from pegas_assets.stores.vectors import Point, VectorStore
 
 BATCH = 2000
 """Points in one write: enough to fill the engine, little enough for memory."""
+AHEAD = 500
+"""Points made while as many are written: several to a bucket even of a small base."""
 
 
 def collection_fingerprint(embedder: Embedder) -> str:
@@ -87,7 +89,7 @@ class VectorTarget:
         started = time.perf_counter()
         drift = self.compare(bucket)
         wrong = ids_of([*drift.missing, *drift.different])
-        batches = [wrong[start : start + BATCH] for start in range(0, len(wrong), BATCH)]
+        batches = [wrong[start : start + AHEAD] for start in range(0, len(wrong), AHEAD)]
         for points in ahead(self.points, batches):
             self._vectors.upsert(self.collection(), points)
         if drift.extra:
