@@ -4,34 +4,21 @@ from __future__ import annotations
 
 import threading
 from functools import cache, lru_cache
-from importlib import import_module
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from pegas_assets.text.folding import is_cyrillic, is_latin, words
 
-
-class _Stemmer(Protocol):
-    def stemWord(self, word: str) -> str: ...
-
+if TYPE_CHECKING:
+    from Stemmer import Stemmer
 
 _LOCK = threading.Lock()
 
 
 @cache
-def _stemmer(language: str) -> _Stemmer:
-    # Snowball in C, where it is installed: the same stems (tests compare them), fifty times as fast.
-    try:
-        compiled: _Stemmer = import_module("Stemmer").Stemmer(language, 0)
-    except ImportError:
-        return pure_stemmer(language)
-    return compiled
+def _stemmer(language: str) -> Stemmer:
+    from Stemmer import Stemmer
 
-
-def pure_stemmer(language: str) -> _Stemmer:
-    """The stemmer in plain Python: the class itself, since the package's own factory may take another."""
-    module = import_module(f"snowballstemmer.{language}_stemmer")
-    stemmer: _Stemmer = getattr(module, f"{language.capitalize()}Stemmer")()
-    return stemmer
+    return Stemmer(language, 0)  # no cache of its own: ours is bounded and shared
 
 
 @lru_cache(maxsize=100_000)
@@ -46,7 +33,8 @@ def stem(word: str) -> str:
     else:
         return word
     with _LOCK:  # a Snowball object keeps the word that it works on
-        return _stemmer(language).stemWord(word)
+        stemmed: str = _stemmer(language).stemWord(word)
+    return stemmed
 
 
 def stems(text: str) -> list[str]:
