@@ -92,18 +92,31 @@ def lost_runs_sensor(context: dg.SensorEvaluationContext) -> dg.SkipReason:
 
 def sweep(instance: dg.DagsterInstance) -> list[str]:
     """Mark the runs in flight whose process is gone as failed; returns their ids."""
-    records = instance.get_run_records(dg.RunsFilter(statuses=IN_PROGRESS_RUN_STATUSES))
-    runs = {record.dagster_run.run_id: record.dagster_run for record in records}
+    runs = _runs(instance, dg.RunsFilter(statuses=IN_PROGRESS_RUN_STATUSES))
+    parent_ids = [run.parent_run_id for run in runs.values() if run.parent_run_id]
+    parents = _runs(instance, dg.RunsFilter(run_ids=parent_ids)) if parent_ids else {}
+    # A retry starts with the tags of the run that was lost: until it has claimed itself it is nobody's.
     owned = [
-        OwnedRun(run_id, run.tags[tags.HOST], int(run.tags[tags.PID]), int(run.tags.get(tags.STARTED, "0")))
+        OwnedRun(run_id, *owner)
         for run_id, run in runs.items()
-        if tags.HOST in run.tags and run.tags.get(tags.PID, "").isdigit()
+        if (owner := _owner(run)) and owner != _owner(parents.get(run.parent_run_id or ""))
     ]
     lost = decide_lost(owned, socket.gethostname(), process_start)
     for run_id in lost:
         run = runs[run_id]
         instance.report_run_failed(run, f"The process {run.tags[tags.PID]} that worked on this run is gone.")
     return lost
+
+
+def _runs(instance: dg.DagsterInstance, wanted: dg.RunsFilter) -> dict[str, dg.DagsterRun]:
+    return {record.dagster_run.run_id: record.dagster_run for record in instance.get_run_records(wanted)}
+
+
+def _owner(run: dg.DagsterRun | None) -> tuple[str, int, int] | None:
+    """Host, process and its start, as a run's tags name them."""
+    if run is None or tags.HOST not in run.tags or not run.tags.get(tags.PID, "").isdigit():
+        return None
+    return run.tags[tags.HOST], int(run.tags[tags.PID]), int(run.tags.get(tags.STARTED, "0"))
 
 
 def earlier_runs(instance: dg.DagsterInstance, job: str, states: Sequence[str]) -> list[EarlierRun]:

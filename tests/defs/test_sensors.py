@@ -171,12 +171,33 @@ def test_a_failed_read_is_an_error_and_not_an_empty_answer(
         tick("outbox_sensor", instance, opened)
 
 
-def test_the_sweep_ends_runs_whose_process_is_gone_and_no_other(instance: dg.DagsterInstance) -> None:
+def tags_of_a_dead_process() -> dict[str, str]:
     gone = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     started = process_start(gone.pid)
     gone.kill()
     gone.wait()
-    lost_tags = {**owner_tags(), tags.PID: str(gone.pid), tags.STARTED: str(started)}
+    return {**owner_tags(), tags.PID: str(gone.pid), tags.STARTED: str(started)}
+
+
+def test_the_sweep_leaves_a_retry_that_has_only_inherited_its_owner(instance: dg.DagsterInstance) -> None:
+    """Dagster copies a lost run's tags to its retry, which takes seconds to name its own process."""
+    inherited = tags_of_a_dead_process()
+    lost = create_run_for_test(instance, job_name="rebuild_job", tags=inherited, status=dg.DagsterRunStatus.FAILURE)
+    retry = create_run_for_test(
+        instance,
+        job_name="rebuild_job",
+        tags={**inherited, "dagster/parent_run_id": lost.run_id, "dagster/root_run_id": lost.run_id},
+        parent_run_id=lost.run_id,
+        root_run_id=lost.run_id,
+        status=dg.DagsterRunStatus.STARTED,
+    )
+    assert sensors.sweep(instance) == []
+    instance.add_run_tags(retry.run_id, tags_of_a_dead_process())
+    assert sensors.sweep(instance) == [retry.run_id]
+
+
+def test_the_sweep_ends_runs_whose_process_is_gone_and_no_other(instance: dg.DagsterInstance) -> None:
+    lost_tags = tags_of_a_dead_process()
     lost = create_run_for_test(instance, job_name="ingest_job", tags=lost_tags, status=dg.DagsterRunStatus.STARTED)
     alive = create_run_for_test(instance, job_name="ingest_job", tags=owner_tags(), status=dg.DagsterRunStatus.STARTED)
     other = create_run_for_test(

@@ -8,8 +8,10 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 
+import dagster as dg
 import pytest
 
+from pegas_assets.defs.instance import close_instance, open_inprocess_instance
 from pegas_assets.defs.launch import ingest_config, launch_over_graphql, run_status
 from pegas_assets.defs.stack import down, status, up
 from pegas_assets.embedded.process import process_start
@@ -17,10 +19,18 @@ from pegas_assets.errors import InvalidInput, NotFound, PegasError
 from pegas_assets.runtime import Runtime
 from pegas_assets.settings import Settings
 from tests.defs.conftest import Source
-from tests.defs.projections import drift_of
+from tests.defs.projections import drift_of, lose_both, shown_by
 from tests.homes import make_home
 
 WAIT_S = 90.0
+RANGE_START = "dagster/asset_partition_range_start"
+RANGE_END = "dagster/asset_partition_range_end"
+UNFINISHED = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+]
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +53,8 @@ def runtime_of_stack(standing: Settings) -> Iterator[Runtime]:
         yield made
 
 
-def until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + WAIT_S
+def until(condition: Callable[[], bool], what: str, within_s: float = WAIT_S) -> None:
+    deadline = time.monotonic() + within_s
     while not condition():
         assert time.monotonic() < deadline, what
         time.sleep(0.1)
@@ -111,6 +121,40 @@ def test_work_goes_on_after_the_kills(standing: Settings, runtime_of_stack: Runt
 
 
 @pytest.mark.faults
+def test_a_rebuild_in_whose_middle_everything_of_dagster_dies_converges(
+    standing: Settings, runtime_of_stack: Runtime
+) -> None:
+    """One run at work and one in the queue: the first is found lost and tried again, the second waits its turn."""
+    source = Source(runtime_of_stack, "rebuilt")
+    source.accept([4, 5])
+    until(lambda: source.statuses() == {"done": 2}, "the ingest sensor")
+    until(lambda: _outbox_is_empty(runtime_of_stack), "the outbox sensor")
+    before = shown_by(runtime_of_stack)
+    lose_both(runtime_of_stack)
+    runs = [
+        launch_over_graphql(standing, "rebuild_job", tags={RANGE_START: first, RANGE_END: last})
+        for first, last in (("00", "07"), ("08", "15"))
+    ]
+    instance = open_inprocess_instance(standing)
+    try:
+        until(lambda: any(_worker_of(instance, run_id) for run_id in runs), "a run is at work")
+        worker = next(pid for run_id in runs if (pid := _worker_of(instance, run_id)))
+        old = {name: status(standing).part(name).pid for name in ("daemon", "code-server")}
+        for pid in (worker, *old.values()):
+            assert pid is not None
+            os.kill(pid, signal.SIGKILL)
+        until(
+            lambda: all(status(standing).part(name).pid not in (None, pid) for name, pid in old.items()),
+            "daemon and code server are back",
+        )
+        until(lambda: shown_by(runtime_of_stack) == before, "every bucket is made again", within_s=240)
+        until(lambda: not instance.get_runs(dg.RunsFilter(statuses=UNFINISHED)), "nothing is left in the queue")
+    finally:
+        close_instance(instance)
+    assert drift_of(runtime_of_stack) == {"vectors": 0, "graph": 0}
+
+
+@pytest.mark.faults
 def test_when_the_keeper_is_killed_its_parts_end_and_up_starts_them_again(standing: Settings) -> None:
     """Two daemons on one instance would answer every tick twice."""
     from pegas_assets.defs.stack_host import stack_spec
@@ -139,3 +183,11 @@ def _outbox_is_empty(runtime: Runtime) -> bool:
     with runtime.database.connection() as connection:
         row = connection.execute("SELECT count(*), count(*) FILTER (WHERE NOT processed) FROM pm_outbox").fetchone()
     return row is not None and row[0] > 0 and row[1] == 0
+
+
+def _worker_of(instance: dg.DagsterInstance, run_id: str) -> int | None:
+    """The process that works on a run now."""
+    run = instance.get_run_by_id(run_id)
+    if run is None or run.is_finished or "pegas/pid" not in run.tags:
+        return None
+    return int(run.tags["pegas/pid"])
