@@ -9,6 +9,7 @@ import dagster as dg
 import pytest
 
 from pegas_assets.definitions import defs
+from pegas_assets.defs.dagster_home import dagster_environment
 from pegas_assets.defs.launch import run_ingest_inprocess
 from pegas_assets.defs.partitions import bucket_key, buckets
 from pegas_assets.defs.resources import RuntimeResource, lend
@@ -18,6 +19,7 @@ from pegas_assets.identity import bucket_of
 from pegas_assets.projection.targets import VECTORS
 from pegas_assets.runtime import Runtime
 from pegas_assets.stats import stats
+from tests.defs import several_processes
 from tests.defs.conftest import Source
 from tests.defs.projections import drift_of, lose_both, shown_by
 
@@ -277,6 +279,28 @@ def test_a_run_of_its_own_opens_its_own_runtime_and_says_which_process_works(
     assert {"pegas/pid", "pegas/host", "pegas/started"} <= stored.tags.keys()
     with pytest.raises(AssertionError):
         _ = RuntimeResource().opened
+
+
+def test_each_step_in_a_process_of_its_own_opens_engines_of_its_own(
+    opened: Runtime, instance: dg.DagsterInstance, source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in dagster_environment(opened.settings).items():
+        monkeypatch.setenv(name, value)
+    source.accept([40])
+    instance.add_dynamic_partitions("source", [source.key])
+    with dg.execute_job(
+        dg.reconstructable(several_processes.ingest), instance, tags={"dagster/partition": source.key}
+    ) as ingested:
+        assert ingested.success
+    assert source.statuses() == {"done": 1}
+    lose_both(opened)
+    with dg.execute_job(
+        dg.reconstructable(several_processes.rebuild),
+        instance,
+        tags={"dagster/asset_partition_range_start": "00", "dagster/asset_partition_range_end": "15"},
+    ) as rebuilt:
+        assert rebuilt.success
+    assert drift_of(opened) == {"vectors": 0, "graph": 0}
 
 
 def _drift_checks(runtime: Runtime, instance: dg.DagsterInstance) -> Sequence[dg.AssetCheckEvaluation]:
