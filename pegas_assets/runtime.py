@@ -113,7 +113,7 @@ class Runtime:
         from pegas_assets.stores.outbox import pending_buckets
 
         with self.database.connection() as connection:
-            waiting = sum(pending_buckets(connection, self.vector_target.columns).values())
+            waiting = sum(pending_buckets(connection, self.vector_target.statements).values())
         if waiting > LONG_QUEUE:
             drain(self.database, [self.vector_target], max_attempts=self.settings.outbox_max_attempts)
 

@@ -81,7 +81,7 @@ def _drain_target(
     with database.session() as session:
         while True:
             result.waiting = 0
-            wanted = pending_buckets(session, target.columns, keys)
+            wanted = pending_buckets(session, target.statements, keys)
             held = try_buckets(session, target.lock, wanted)
             result.busy_buckets = tuple(sorted(wanted.keys() - set(held)))
             try:
@@ -95,7 +95,7 @@ def _drain_target(
                 if held and not session.closed:
                     release_buckets(session, target.lock, held)
             left = deadline - time.perf_counter()
-            if left <= 0 or not pending_buckets(session, target.columns, keys, within_s=left):
+            if left <= 0 or not pending_buckets(session, target.statements, keys, within_s=left):
                 break
             time.sleep(PAUSE_S)
     result.seconds = time.perf_counter() - started
@@ -114,7 +114,7 @@ def _drain_buckets(
 ) -> None:
     for kinds in target.entity_kinds:
         while max_rows is None or result.done < max_rows:
-            rows = read_rows(session, target.columns, buckets, kinds, BATCH, keys)
+            rows = read_rows(session, target.statements, buckets, kinds, BATCH, keys)
             if not rows:
                 break
             _apply(session, target, rows, max_attempts, result)
@@ -132,16 +132,18 @@ def _apply(session: Connection, target: Target, rows: Sequence[OutboxRow], max_a
     except Exception as error:  # noqa: BLE001 - whatever a row causes is that row's, and blocks no other
         if len(rows) == 1:
             reason = str(error) if isinstance(error, PegasError) else f"{type(error).__name__}: {first_line(error)}"
-            settle_failed(session, target.columns, [rows[0].id], reason, max_attempts)
+            settle_failed(session, target.statements, [rows[0].id], reason, max_attempts)
             result.failed += 1
             return
         middle = len(rows) // 2
         _apply(session, target, rows[:middle], max_attempts, result)
         _apply(session, target, rows[middle:], max_attempts, result)
         return
-    settle_done(session, target.columns, applied.done)
+    settle_done(session, target.statements, applied.done)
     if applied.waiting:
-        settle_failed(session, target.columns, applied.waiting, "A node at an end is missing.", max_attempts, WAITING_S)
+        settle_failed(
+            session, target.statements, applied.waiting, "A node at an end is missing.", max_attempts, WAITING_S
+        )
     done = set(applied.done)
     result.done += len(done)
     result.waiting += len(applied.waiting)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from pegas_assets.projection.targets import GRAPH, Applied, Drift, Reconciled, ids_of, sorted_out
 from pegas_assets.stores.graph import ATOM, CITES, DOCUMENT, RELATES, Edge, EdgeRef, GraphStore, Node
 from pegas_assets.stores.locks import LockClass
-from pegas_assets.stores.outbox import GRAPH as GRAPH_COLUMNS
-from pegas_assets.stores.outbox import Columns, OutboxRow, enqueue
+from pegas_assets.stores.outbox import GRAPH as GRAPH_STATEMENTS
+from pegas_assets.stores.outbox import OutboxRow, Statements, enqueue
 from pegas_assets.stores.postgres import Database
 from pegas_assets.stores.projected import (
     AtomNodeRow,
@@ -35,7 +35,7 @@ class GraphTarget:
 
     name = GRAPH
     lock = LockClass.GRAPH_BUCKET
-    columns: Columns = GRAPH_COLUMNS
+    statements: Statements = GRAPH_STATEMENTS
     entity_kinds: tuple[tuple[str, ...], ...] = (("doc",), ("atom", "symbol"), ("link", "dependency"))
 
     def __init__(self, database: Database, graph: GraphStore) -> None:

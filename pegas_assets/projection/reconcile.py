@@ -37,7 +37,7 @@ def reconcile(
     with database.session() as session:
         for bucket in buckets:
             with bucket_lock(session, target.lock, bucket):
-                answered[bucket] = unsettled_ids(session, target.columns, bucket)
+                answered[bucket] = unsettled_ids(session, target.statements, bucket)
                 results[bucket] = target.reconcile_nodes(bucket)
         for bucket in buckets:
             with bucket_lock(session, target.lock, bucket):
@@ -45,7 +45,7 @@ def reconcile(
                 nodes = results[bucket]
                 left = target.compare(bucket) if verify else None
                 if not edges.waiting:
-                    settle_done(session, target.columns, answered[bucket])
+                    settle_done(session, target.statements, answered[bucket])
             results[bucket] = replace(
                 nodes,
                 upserted=nodes.upserted + edges.upserted,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pegas_assets.stores.locks import LockClass
-from pegas_assets.stores.outbox import Columns, OutboxRow
+from pegas_assets.stores.outbox import OutboxRow, Statements
 
 VECTORS = "vectors"
 GRAPH = "graph"
@@ -64,7 +64,7 @@ class Target(Protocol):
     def lock(self) -> LockClass: ...
 
     @property
-    def columns(self) -> Columns: ...
+    def statements(self) -> Statements: ...
 
     @property
     def entity_kinds(self) -> tuple[tuple[str, ...], ...]:

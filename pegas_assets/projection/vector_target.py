@@ -12,7 +12,7 @@ from pegas_assets.embedding.passages import embed_fitted, lexical_text, passage_
 from pegas_assets.projection.targets import VECTORS, Applied, Drift, Reconciled, ids_of, sorted_out
 from pegas_assets.stores.collections import require_collection
 from pegas_assets.stores.locks import LockClass
-from pegas_assets.stores.outbox import VECTOR, Columns, OutboxRow
+from pegas_assets.stores.outbox import VECTOR, OutboxRow, Statements
 from pegas_assets.stores.postgres import Database
 from pegas_assets.stores.projected import vector_hashes, vector_rows
 from pegas_assets.stores.vectors import Point, VectorStore
@@ -33,7 +33,7 @@ class VectorTarget:
 
     name = VECTORS
     lock = LockClass.VECTOR_BUCKET
-    columns: Columns = VECTOR
+    statements: Statements = VECTOR
     entity_kinds: tuple[tuple[str, ...], ...] = (("atom", "symbol"),)
     prefix = "atom:"
 

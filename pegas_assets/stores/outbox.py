@@ -20,54 +20,35 @@ WAITING_S = (0.05, 0.2, 1.0, 5.0, 30.0, 120.0, 600.0)
 """The same for an edge whose end is missing: most often another consumer is just writing that node."""
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The SQL that names a target's columns: literal text, since names cannot be parameters."""
+class Statements:
+    """The outbox as one target sees it: SQL that differs in the first word of four columns' names."""
 
-    claim: LiteralString
-    done: LiteralString
-    failed: LiteralString
-    pending_buckets: LiteralString
+    def __init__(self, target: LiteralString) -> None:
+        self.claim: LiteralString = f"""
+            SELECT id, entity_type, entity_id, entity_key, anchor_key, bucket, {target}_attempts FROM pm_outbox
+            WHERE {target}_state = 'pending' AND bucket = ANY(%s) AND {target}_next_at <= now() AND entity_type = ANY(%s)
+              AND (%s::text[] IS NULL OR entity_key = ANY(%s)) ORDER BY id LIMIT %s
+        """
+        self.done: LiteralString = (
+            f"UPDATE pm_outbox SET {target}_state = 'done', {target}_error = NULL WHERE id = ANY(%s)"
+        )
+        self.failed: LiteralString = f"""
+            UPDATE pm_outbox SET {target}_attempts = {target}_attempts + 1, {target}_error = left(%s, 2000),
+                   {target}_state = CASE WHEN {target}_attempts + 1 >= %s THEN 'dead' ELSE 'pending' END,
+                   {target}_next_at = now() + make_interval(secs => (%s::float8[])[least({target}_attempts + 1, %s)])
+            WHERE id = ANY(%s)
+        """
+        self.pending_buckets: LiteralString = f"""
+            SELECT bucket, count(*) FROM pm_outbox
+            WHERE {target}_state = 'pending' AND {target}_next_at <= now() + make_interval(secs => %s)
+              AND (%s::text[] IS NULL OR entity_key = ANY(%s))
+            GROUP BY bucket ORDER BY bucket
+        """
+        self.unsettled: LiteralString = f"SELECT id FROM pm_outbox WHERE {target}_state <> 'done' AND bucket = %s"
 
 
-VECTOR = Columns(
-    claim="""
-        SELECT id, entity_type, entity_id, entity_key, anchor_key, bucket, vector_attempts FROM pm_outbox
-        WHERE vector_state = 'pending' AND bucket = ANY(%s) AND vector_next_at <= now() AND entity_type = ANY(%s)
-          AND (%s::text[] IS NULL OR entity_key = ANY(%s)) ORDER BY id LIMIT %s
-    """,
-    done="UPDATE pm_outbox SET vector_state = 'done', vector_error = NULL WHERE id = ANY(%s)",
-    failed="""
-        UPDATE pm_outbox SET vector_attempts = vector_attempts + 1, vector_error = left(%s, 2000),
-               vector_state = CASE WHEN vector_attempts + 1 >= %s THEN 'dead' ELSE 'pending' END,
-               vector_next_at = now() + make_interval(secs => (%s::float8[])[least(vector_attempts + 1, %s)])
-        WHERE id = ANY(%s)
-    """,
-    pending_buckets="""
-        SELECT bucket, count(*) FROM pm_outbox WHERE vector_state = 'pending' AND vector_next_at <= now() + make_interval(secs => %s)
-          AND (%s::text[] IS NULL OR entity_key = ANY(%s))
-        GROUP BY bucket ORDER BY bucket
-    """,
-)
-GRAPH = Columns(
-    claim="""
-        SELECT id, entity_type, entity_id, entity_key, anchor_key, bucket, graph_attempts FROM pm_outbox
-        WHERE graph_state = 'pending' AND bucket = ANY(%s) AND graph_next_at <= now() AND entity_type = ANY(%s)
-          AND (%s::text[] IS NULL OR entity_key = ANY(%s)) ORDER BY id LIMIT %s
-    """,
-    done="UPDATE pm_outbox SET graph_state = 'done', graph_error = NULL WHERE id = ANY(%s)",
-    failed="""
-        UPDATE pm_outbox SET graph_attempts = graph_attempts + 1, graph_error = left(%s, 2000),
-               graph_state = CASE WHEN graph_attempts + 1 >= %s THEN 'dead' ELSE 'pending' END,
-               graph_next_at = now() + make_interval(secs => (%s::float8[])[least(graph_attempts + 1, %s)])
-        WHERE id = ANY(%s)
-    """,
-    pending_buckets="""
-        SELECT bucket, count(*) FROM pm_outbox WHERE graph_state = 'pending' AND graph_next_at <= now() + make_interval(secs => %s)
-          AND (%s::text[] IS NULL OR entity_key = ANY(%s))
-        GROUP BY bucket ORDER BY bucket
-    """,
-)
+VECTOR = Statements("vector")
+GRAPH = Statements("graph")
 
 
 @dataclass(frozen=True)
@@ -84,16 +65,16 @@ class OutboxRow:
 
 
 def pending_buckets(
-    connection: Connection, columns: Columns, keys: Sequence[str] | None = None, within_s: float = 0.0
+    connection: Connection, statements: Statements, keys: Sequence[str] | None = None, within_s: float = 0.0
 ) -> dict[int, int]:
     """Bucket → rows that may be worked on now, or within some seconds; of all entities or of these."""
     wanted = list(keys) if keys is not None else None
-    return dict(connection.execute(columns.pending_buckets, [within_s, wanted, wanted]).fetchall())
+    return dict(connection.execute(statements.pending_buckets, [within_s, wanted, wanted]).fetchall())
 
 
 def read_rows(
     connection: Connection,
-    columns: Columns,
+    statements: Statements,
     buckets: Sequence[int],
     kinds: Sequence[str],
     limit: int,
@@ -101,18 +82,18 @@ def read_rows(
 ) -> list[OutboxRow]:
     """The oldest pending rows of buckets whose locks the caller holds, of given entity types, or of given keys only."""
     wanted = list(keys) if keys is not None else None
-    rows = connection.execute(columns.claim, [list(buckets), list(kinds), wanted, wanted, limit]).fetchall()
+    rows = connection.execute(statements.claim, [list(buckets), list(kinds), wanted, wanted, limit]).fetchall()
     return [OutboxRow(*row) for row in rows]
 
 
-def settle_done(connection: Connection, columns: Columns, ids: Sequence[int]) -> None:
+def settle_done(connection: Connection, statements: Statements, ids: Sequence[int]) -> None:
     if ids:
-        connection.execute(columns.done, [list(ids)])
+        connection.execute(statements.done, [list(ids)])
 
 
 def settle_failed(
     connection: Connection,
-    columns: Columns,
+    statements: Statements,
     ids: Sequence[int],
     error: str,
     max_attempts: int,
@@ -120,17 +101,12 @@ def settle_failed(
 ) -> None:
     """Keep the error and back off; after `max_attempts` the row is set aside as dead."""
     if ids:
-        connection.execute(columns.failed, [error, max_attempts, list(backoff_s), len(backoff_s), list(ids)])
+        connection.execute(statements.failed, [error, max_attempts, list(backoff_s), len(backoff_s), list(ids)])
 
 
-def unsettled_ids(connection: Connection, columns: Columns, bucket: int) -> list[int]:
+def unsettled_ids(connection: Connection, statements: Statements, bucket: int) -> list[int]:
     """The rows of a bucket that a reconcile of it answers: pending, backing off or dead."""
-    statement: LiteralString = (
-        "SELECT id FROM pm_outbox WHERE vector_state <> 'done' AND bucket = %s"
-        if columns is VECTOR
-        else "SELECT id FROM pm_outbox WHERE graph_state <> 'done' AND bucket = %s"
-    )
-    return [row[0] for row in connection.execute(statement, [bucket]).fetchall()]
+    return [row[0] for row in connection.execute(statements.unsettled, [bucket]).fetchall()]
 
 
 def enqueue(

@@ -17,7 +17,7 @@ class MemoryTarget:
 
     name = "vectors"
     lock = LockClass.VECTOR_BUCKET
-    columns = VECTOR
+    statements = VECTOR
     entity_kinds: tuple[tuple[str, ...], ...] = (("atom", "symbol"),)
 
     def __init__(self, database: Database) -> None:
