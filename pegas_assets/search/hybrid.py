@@ -100,7 +100,8 @@ def _ranked(connection: Connection, request: SearchRequest, keys: Sequence[str])
     """The atoms among these keys that are what was asked for."""
     if not keys:
         return {}
-    rows = atom_rank_rows(connection, [int(key.removeprefix("atom:")) for key in keys], request.as_of)
+    ids = [int(key.removeprefix("atom:")) for key in keys]
+    rows = atom_rank_rows(connection, ids, request.as_of, sources=request.sources, documents=request.documents)
     return {id_: row for id_, row in rows.items() if _passes(row, request)}
 
 
@@ -149,14 +150,13 @@ def _passes(row: AtomRankRow, request: SearchRequest) -> bool:
     """
     return (
         row.status in request.statuses
-        and (bool(row.documents) or row.status in (AtomStatus.STALE, AtomStatus.REJECTED))
+        and (row.supported or row.status in (AtomStatus.STALE, AtomStatus.REJECTED))
         and (not request.types or row.type in request.types)
         and (not request.languages or row.language in request.languages)
         and (request.min_confidence is None or row.confidence >= request.min_confidence)
         and (request.since is None or row.created_at >= request.since)
         and (request.until is None or row.created_at <= request.until)
-        and (not request.sources or not row.sources.isdisjoint(request.sources))
-        and (not request.documents or not row.documents.isdisjoint(request.documents))
+        and row.within
     )
 
 

@@ -172,25 +172,20 @@ class BoltGraphStore:
         """Up to `limit` atoms one RELATES hop from any of `keys`, either way, most confident first."""
         if not keys or limit <= 0:
             return []
+        # One statement for both ways: a search waits for each answer.
+        statement = " UNION ALL ".join(
+            f"UNWIND $keys AS k MATCH (a:{name(label)} {{key: k}}){pattern}(b:{ATOM}) "
+            f"RETURN k, b.key AS key, coalesce(e.kind, '') AS kind, '{direction}' AS direction, "
+            "coalesce(e.confidence, 0.0) AS confidence, coalesce(e.inferred, false) AS inferred "
+            "ORDER BY confidence DESC, key, kind LIMIT $limit"
+            for direction, pattern in (("out", f"-[e:{RELATES}]->"), ("in", f"<-[e:{RELATES}]-"))
+        )
         wanted = sorted({plain_text(key) for key in keys})
-
-        def read(transaction: neo4j.Transaction) -> list[Neighbour]:
-            found = []
-            for direction, pattern in (("out", f"-[e:{RELATES}]->"), ("in", f"<-[e:{RELATES}]-")):
-                answer = transaction.run(
-                    f"UNWIND $keys AS k MATCH (a:{name(label)} {{key: k}}){pattern}(b:{ATOM}) "
-                    "RETURN k, b.key AS key, coalesce(e.kind, '') AS kind, coalesce(e.confidence, 0.0) AS confidence, "
-                    "coalesce(e.inferred, false) AS inferred ORDER BY confidence DESC, key, kind LIMIT $limit",
-                    keys=wanted,
-                    limit=limit,
-                )
-                found += [
-                    Neighbour(source, key, kind, direction, float(confidence), bool(inferred))
-                    for source, key, kind, confidence, inferred in answer.values()
-                ]
-            return found
-
-        found = self._serving.read(read)
+        rows = self._serving.read(lambda tx: tx.run(statement, keys=wanted, limit=limit).values())
+        found = [
+            Neighbour(source, key, kind, direction, float(confidence), bool(inferred))
+            for source, key, kind, direction, confidence, inferred in rows
+        ]
         found.sort(key=lambda one: (-one.confidence, one.key, one.kind, one.source_key, one.direction))
         return found[:limit]
 

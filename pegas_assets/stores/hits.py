@@ -33,11 +33,7 @@ class AtomHitRow:
     created_at: datetime
     citations: tuple[Citation, ...]
     citation_count: int
-    sources: tuple[str, ...]
-    documents: tuple[int, ...]
     """Of all its citations, shown or not."""
-    text_atom_ids: tuple[int, ...]
-    """The text atoms of the chunks that this atom was taken from: how search tells that two hits are one passage."""
     projected: bool
 
 
@@ -51,9 +47,12 @@ class AtomRankRow:
     status: AtomStatus
     confidence: float
     created_at: datetime
-    sources: frozenset[str]
-    documents: frozenset[int]
+    supported: bool
+    """Whether a document still says it."""
+    within: bool
+    """Whether one of the documents and one of the sources that were asked for says it; true where none was."""
     text_atom_ids: tuple[int, ...]
+    """The text atoms of the chunks that it was taken from: how search tells that two hits are one passage."""
 
 
 @dataclass(frozen=True)
@@ -85,26 +84,21 @@ def atom_rows(
         SELECT atom.id, atom.type, coalesce(atom.claim, ''), atom.content, atom.context, atom.language,
                coalesce(past.status, atom.status), coalesce(past.reason, atom.status_reason),
                coalesce(past.confidence, atom.confidence), atom.created_at,
-               coalesce(cited.citations, '[]'), coalesce(cited.total, 0), coalesce(cited.sources, '{}'),
-               coalesce(cited.documents, '{}'), coalesce(cited.text_atoms, '{}'),
+               coalesce(cited.citations, '[]'), coalesce(cited.total, 0),
                NOT EXISTS (SELECT FROM pm_outbox WHERE entity_key = 'atom:' || atom.id AND vector_state <> 'done')
         FROM pm_atom AS atom
         LEFT JOIN LATERAL (
             SELECT jsonb_agg(jsonb_build_array(shown.doc_id, shown.title, shown.uri, shown.source, shown.locator,
                                                shown.quoted_text, shown.chunk_id) ORDER BY shown.place)
                        FILTER (WHERE shown.place <= %(shown)s) AS citations,
-                   count(*) AS total,
-                   array_agg(DISTINCT shown.source) AS sources,
-                   array_agg(DISTINCT shown.doc_id) AS documents,
-                   array_agg(DISTINCT shown.text_atom_id) FILTER (WHERE shown.text_atom_id IS NOT NULL) AS text_atoms
+                   count(*) AS total
             FROM (
                 SELECT citation.id, citation.doc_id, citation.locator, citation.quoted_text, citation.chunk_id,
                        coalesce(document.title, '') AS title, coalesce(document.uri, '') AS uri, document.source,
-                       chunk.text_atom_id, row_number() OVER (ORDER BY document.source = ANY(%(sources)s) DESC,
-                                                   document.id = ANY(%(documents)s) DESC, citation.id) AS place
+                       row_number() OVER (ORDER BY document.source = ANY(%(sources)s) DESC,
+                                          document.id = ANY(%(documents)s) DESC, citation.id) AS place
                 FROM pm_citation AS citation
                 JOIN pm_document AS document ON document.id = citation.doc_id
-                LEFT JOIN pm_chunk AS chunk ON chunk.id = citation.chunk_id
                 WHERE citation.atom_id = atom.id
                   AND (citation.gone_at IS NULL OR citation.gone_at > %(as_of)s::timestamptz)
                   AND (%(as_of)s::timestamptz IS NULL OR citation.created_at <= %(as_of)s::timestamptz)
@@ -149,40 +143,47 @@ def atom_rows(
                 for document_id, title, uri, source, locator, quotation, chunk_id in row[10]
             ),
             citation_count=row[11],
-            sources=tuple(row[12]),
-            documents=tuple(row[13]),
-            text_atom_ids=tuple(row[14]),
-            projected=row[15],
+            projected=row[12],
         )
         for row in rows
     }
 
 
-def atom_rank_rows(connection: Connection, ids: Sequence[int], as_of: datetime | None = None) -> dict[int, AtomRankRow]:
+def atom_rank_rows(
+    connection: Connection,
+    ids: Sequence[int],
+    as_of: datetime | None = None,
+    *,
+    sources: Sequence[str] = (),
+    documents: Sequence[int] = (),
+) -> dict[int, AtomRankRow]:
     """Atoms by id without what only a shown hit needs: a search looks at ten times as many as it shows."""
     rows = connection.execute(
         """
         SELECT atom.id, atom.type, atom.language, coalesce(past.status, atom.status),
-               coalesce(past.confidence, atom.confidence), atom.created_at, cited.sources, cited.documents,
+               coalesce(past.confidence, atom.confidence), atom.created_at, cited.total > 0,
+               (%(documents)s::bigint[] = '{}' OR coalesce(cited.of_documents, false))
+               AND (%(sources)s::text[] = '{}' OR coalesce(cited.of_sources, false)),
                cited.text_atoms
         FROM pm_atom AS atom
-        LEFT JOIN LATERAL (
-            SELECT array_agg(document.source) AS sources, array_agg(document.id) AS documents,
-                   array_agg(chunk.text_atom_id ORDER BY chunk.text_atom_id) AS text_atoms
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS total, array_agg(chunk.text_atom_id ORDER BY chunk.text_atom_id) AS text_atoms,
+                   bool_or(citation.doc_id = ANY(%(documents)s)) AS of_documents,
+                   bool_or(%(sources)s::text[] <> '{}' AND EXISTS (
+                       SELECT FROM pm_document WHERE id = citation.doc_id AND source = ANY(%(sources)s))) AS of_sources
             FROM pm_citation AS citation
-            JOIN pm_document AS document ON document.id = citation.doc_id
             LEFT JOIN pm_chunk AS chunk ON chunk.id = citation.chunk_id
             WHERE citation.atom_id = atom.id
               AND (citation.gone_at IS NULL OR citation.gone_at > %(as_of)s::timestamptz)
               AND (%(as_of)s::timestamptz IS NULL OR citation.created_at <= %(as_of)s::timestamptz)
-        ) AS cited ON true
+        ) AS cited
         LEFT JOIN LATERAL (
             SELECT status, confidence FROM pm_atom_history
             WHERE atom_id = atom.id AND at <= %(as_of)s::timestamptz ORDER BY at DESC, id DESC LIMIT 1
         ) AS past ON %(as_of)s::timestamptz IS NOT NULL
         WHERE atom.id = ANY(%(ids)s) AND (%(as_of)s::timestamptz IS NULL OR atom.created_at <= %(as_of)s::timestamptz)
         """,
-        {"ids": list(ids), "as_of": as_of},
+        {"ids": list(ids), "as_of": as_of, "sources": list(sources), "documents": list(documents)},
     ).fetchall()
     return {
         row[0]: AtomRankRow(
@@ -192,8 +193,8 @@ def atom_rank_rows(connection: Connection, ids: Sequence[int], as_of: datetime |
             status=AtomStatus(row[3]),
             confidence=row[4],
             created_at=row[5],
-            sources=frozenset(row[6] or ()),
-            documents=frozenset(row[7] or ()),
+            supported=row[6],
+            within=row[7],
             text_atom_ids=tuple(dict.fromkeys(id_ for id_ in row[8] or () if id_ is not None)),
         )
         for row in rows
