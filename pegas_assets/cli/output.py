@@ -151,7 +151,7 @@ def progress(quiet: bool = False) -> Iterator[Advance]:
 
 def _lines(out: Console) -> Advance:
     """A line when a thing begins, now and then while it goes on, and when it ends: a log keeps no bar."""
-    told: dict[str, float] = {}
+    told: dict[str, tuple[float, int]] = {}
     ended: set[str] = set()
 
     def advance(what: str, done: int, total: int | None) -> None:
@@ -160,8 +160,10 @@ def _lines(out: Console) -> Advance:
             if what not in ended:
                 ended.add(what)
                 out.print(f"{name}: {done} of {total}" if total > 1 else f"{name}: done")
-        elif what not in told or time.monotonic() - told[what] >= LINE_EVERY_S:
+            return
+        at, before = told.get(what, (0.0, -1))
+        if done != before and (before < 0 or time.monotonic() - at >= LINE_EVERY_S):
             out.print(f"{name}: {done} of {total}" if done and total else f"{name} …")
-            told[what] = time.monotonic()
+            told[what] = time.monotonic(), done
 
     return advance
