@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from pegas_assets.embedded.postgres_cluster import ROLE, log_path, postmaster, running, server_version, start
 from pegas_assets.embedded.postgres_user import server_user
-from pegas_assets.embedded.process import prepare_home
+from pegas_assets.embedded.process import prepare_home, process_start
 from pegas_assets.errors import EngineUnavailable
 from pegas_assets.settings import Settings
 
@@ -71,11 +71,13 @@ def stop_postgres(settings: Settings, timeout_s: float = 20.0) -> bool:
         pid = postmaster(data)
         if pid is None:
             return False
+        began = process_start(pid)
         for number, until in ((signal.SIGINT, deadline), (signal.SIGQUIT, deadline + 10.0)):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
             while time.monotonic() < until:
-                if postmaster(data) != pid:
+                # Not its file: it takes that away a moment before it ends.
+                if began is None or process_start(pid) != began:
                     return True
                 time.sleep(_POLL_S)
     raise EngineUnavailable(

@@ -22,6 +22,7 @@ from pegas_assets.embedded.postgres import (
     find_postgres,
     stop_postgres,
 )
+from pegas_assets.embedded.process import process_start
 from pegas_assets.errors import PegasError
 from pegas_assets.settings import Settings
 from tests.homes import make_home
@@ -221,7 +222,10 @@ def test_stop_ends_the_server_and_a_start_finds_the_data(own: Settings) -> None:
     execute(url, "CREATE TABLE kept AS SELECT 5 AS n")
     with contextlib.closing(psycopg.connect(url)) as open_transaction:
         open_transaction.execute("INSERT INTO kept VALUES (6)")
+        found = find_postgres(own)
+        assert found is not None
         assert stop_postgres(own) is True
+        assert process_start(found.pid) is None, "it has ended, and is not just about to"
     assert find_postgres(own) is None
     assert stop_postgres(own) is False
     assert query(ensure_postgres(own), "SELECT count(*) FROM kept") == 1
