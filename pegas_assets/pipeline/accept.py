@@ -25,7 +25,7 @@ BATCH_BYTES = 20_000_000
 
 @dataclass(frozen=True)
 class Acceptance:
-    """What was asked for and taken. `sources` are the partitions that have work now."""
+    """What was asked for and taken. `sources` are the partitions that it belongs to."""
 
     operation_id: str
     items: tuple[Item, ...]
@@ -195,10 +195,10 @@ def _accept_batch(connection: Connection, operation: str, batch: Sequence[NewDoc
     bytes_known = documents.known_bytes(connection, list(hashes.values()))
     # What is forgotten, or made one with another, at this very moment is not known any more.
     held = documents.hold(
-        connection, [*(known.document_id for known in addresses_known.values()), *bytes_known.values()]
+        connection, [known.document_id for known in (*addresses_known.values(), *bytes_known.values())]
     )
     addresses_known = {uri: known for uri, known in addresses_known.items() if known.document_id in held}
-    bytes_known = {digest: document_id for digest, document_id in bytes_known.items() if document_id in held}
+    bytes_known = {digest: known for digest, known in bytes_known.items() if known.document_id in held}
     items: list[Item] = []
     fresh: dict[int, NewDocument] = {}
     first_of: dict[bytes, int] = {}
@@ -216,9 +216,13 @@ def _accept_batch(connection: Connection, operation: str, batch: Sequence[NewDoc
         if known is not None:
             items.append(_accept_again(connection, item, known, digest, name))
         elif digest in bytes_known:
-            items.append(_duplicate(name, bytes_known[digest]))
+            twin = bytes_known[digest]
+            # One that is still open is work to do: whoever asks again may be the one who was cut off.
+            items.append(
+                Item(name, twin.document_id) if twin.status in documents.OPEN else _duplicate(name, twin.document_id)
+            )
             if item.uri:
-                documents.add_uri(connection, bytes_known[digest], item.uri)
+                documents.add_uri(connection, twin.document_id, item.uri)
         else:
             # Twice in one batch: the second waits for the first one's number.
             items.append(Item(name, None, "duplicate" if digest in first_of else None))

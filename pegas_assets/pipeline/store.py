@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pegas_assets.errors import InvalidInput
+from pegas_assets.errors import InvalidInput, PegasError
 from pegas_assets.identity import atom_hash
 from pegas_assets.model import AtomType, DocumentKind
 from pegas_assets.pipeline.accept import accept_text
@@ -120,7 +120,13 @@ def _ingested(parts: IngestParts, operation_id: str) -> int:
     while True:
         with parts.database.connection() as connection:
             document_id = survivor(connection, operation_id)
-            assert document_id is not None
+            if document_id is None:
+                raise PegasError(
+                    "The document of this statement was forgotten while it was stored.",
+                    hint="Store it again if it should stay.",
+                    code="gone",
+                    retryable=True,
+                )
             open_ = workable(connection, document_id)
             source = documents.source_of(connection, document_id)
         if not open_ or time.monotonic() > deadline:

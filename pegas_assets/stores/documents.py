@@ -184,18 +184,18 @@ def known_addresses(connection: Connection, uris: Sequence[str]) -> dict[str, Kn
     return {row[0]: Known(row[1], DocumentStatus(row[2]), bytes(row[3]), row[4]) for row in rows}
 
 
-def known_bytes(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, int]:
+def known_bytes(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, Known]:
     """The oldest document with each of these SHA-256 of bytes, of those that are or will be done."""
     rows = connection.execute(
         """
-        SELECT body.sha256, min(document.id)
+        SELECT DISTINCT ON (body.sha256) document.id, document.status, body.sha256, document.fetched_at
         FROM pm_document_body AS body JOIN pm_document AS document ON document.id = body.doc_id
         WHERE body.sha256 = ANY(%s) AND document.status IN ('accepted', 'fetching', 'parsed', 'done')
-        GROUP BY body.sha256
+        ORDER BY body.sha256, document.id
         """,
         [list(hashes)],
     ).fetchall()
-    return {bytes(row[0]): row[1] for row in rows}
+    return {bytes(row[2]): Known(row[0], DocumentStatus(row[1]), bytes(row[2]), row[3]) for row in rows}
 
 
 def hold(connection: Connection, ids: Sequence[int]) -> set[int]:
@@ -236,6 +236,8 @@ def reopen(connection: Connection, document_id: int, body: Body | None = None) -
 def merge_into(connection: Connection, document_id: int, survivor_id: int) -> None:
     """Make a document that turned out to have another's text one with it: its addresses and requests move over, and
     what was stated with it."""
+    # Who is just adding a request or an address to it holds it: what they add must be seen below, or it goes with it.
+    connection.execute("SELECT FROM pm_document WHERE id = %s FOR UPDATE", [document_id])
     for stated in stated_atoms(connection, document_id):
         add_stated_atom(connection, survivor_id, stated)
     connection.execute("UPDATE pm_document_uri SET doc_id = %s WHERE doc_id = %s", [survivor_id, document_id])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from pegas_assets.pipeline.accept import accept_files, accept_text, accept_urls
 from pegas_assets.runtime import Runtime
 from pegas_assets.stores import attempts, documents
 from pegas_assets.stores.documents import Body
-from pegas_assets.stores.operations import operation_state
+from pegas_assets.stores.operations import Item, add_items, open_operation, operation_state
 from pegas_assets.stores.postgres import Connection
 from tests.pipeline.reading import ended_at, ingest, one, rows, take_file, take_text
 
@@ -184,11 +185,51 @@ def test_bytes_that_come_while_the_older_ones_are_read_are_read_too(base: Runtim
     assert rows(base, "SELECT content FROM pm_chunk") == [("The gates are open.",)]
 
 
+def test_who_asks_again_for_what_was_never_done_has_it_done(base: Runtime, tmp_path: Path) -> None:
+    """The first asker died before any work: its document is open, and no second one is made."""
+    first = accept_text(base.database, base.settings, WEIR).document_ids
+    again = accept_text(base.database, base.settings, WEIR)
+    assert again.document_ids == first
+    file = tmp_path / "weir.md"
+    file.write_text(WEIR)
+    assert accept_files(base.database, base.settings, str(file)).document_ids == first
+    ingest(base, "text:agent")
+    with base.database.connection() as connection:
+        state = operation_state(connection, again.operation_id)
+    assert (state.counts, state.finished) == ({"done": 1}, True)
+    (item,) = accept_text(base.database, base.settings, WEIR).items
+    assert (item.document_id, item.outcome) == (first[0], "duplicate")
+
+
+def test_what_is_added_to_a_document_while_it_becomes_one_with_another_is_not_lost(base: Runtime) -> None:
+    survivor = take_text(base, WEIR)
+    (leaving,) = accept_text(base.database, base.settings, "The same in other words.").document_ids
+    adding = base.database.transaction(lambda connection: open_operation(connection, "ingest", "late"))
+    merged = threading.Event()
+
+    def merge() -> None:
+        with base.database.connection() as connection:
+            documents.merge_into(connection, leaving, survivor)
+        merged.set()
+
+    with base.database.connection() as connection, connection.transaction():
+        assert documents.hold(connection, [leaving]) == {leaving}
+        merger = threading.Thread(target=merge)
+        merger.start()
+        assert not merged.wait(0.5), "it waits for who holds the document"
+        add_items(connection, adding, [Item("late.md", leaving)])
+        documents.add_uri(connection, leaving, "file:///late.md")
+    merger.join(20)
+    assert merged.is_set()
+    assert one(base, "SELECT doc_id FROM pm_operation_item WHERE operation_id = %s", adding) == survivor
+    assert one(base, "SELECT doc_id FROM pm_document_uri WHERE uri = 'file:///late.md'") == survivor
+
+
 def test_a_text_that_comes_while_its_copy_is_forgotten_is_kept(base: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
     first = take_text(base, WEIR)
     real = documents.known_bytes
 
-    def meanwhile(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, int]:
+    def meanwhile(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, documents.Known]:
         known = real(connection, hashes)
         if known:
             forget(base.database, base.targets, document_id=first)
