@@ -78,8 +78,9 @@ class PegasServer(MCPServer[Session]):
 
     async def serve_wire(self, input_fd: int, output_fd: int) -> None:
         """Serve one client over two descriptors until it closes its end."""
-        reader = anyio.wrap_file(WireInput(input_fd, lambda: self._session.calls > 0))
-        writer = anyio.wrap_file(WireOutput(output_fd))
+        output = WireOutput(output_fd)
+        reader = anyio.wrap_file(WireInput(input_fd, lambda: self._session.calls > 0, output))
+        writer = anyio.wrap_file(output)
         server = self._lowlevel_server
         async with stdio_server(reader, writer) as (read_stream, write_stream):
             await server.run(read_stream, write_stream, server.create_initialization_options())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,31 +46,50 @@ def reserve_wire() -> Wire:
 
 
 class WireInput(io.TextIOWrapper):
-    """The client's lines. The end is reported when calls under way have answered, or after `GRACE_S`.
+    """The client's lines that are messages; the others are answered here.
 
-    So `printf '…' | pegas-mcp` gets its answers, and a client that goes away is not waited for.
+    The end is reported when calls under way have answered, or after `GRACE_S`. So `printf '…' | pegas-mcp` gets its
+    answers, and a client that goes away is not waited for.
     """
 
-    def __init__(self, descriptor: int, busy: Callable[[], bool]) -> None:
+    def __init__(self, descriptor: int, busy: Callable[[], bool], output: WireOutput) -> None:
         super().__init__(os.fdopen(descriptor, "rb", closefd=False), encoding="utf-8", errors="replace", newline="\n")
         self._busy = busy
+        self._output = output
 
     def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
-        line = super().readline(size)
-        if not line:
-            # The last message may not have been begun yet.
-            time.sleep(0.05)
-            deadline = time.monotonic() + GRACE_S
-            while self._busy() and time.monotonic() < deadline:
-                time.sleep(0.01)
+        from pegas_mcp.lines import mended, refusal
+
+        while line := super().readline(size):
+            line = mended(line)
+            answer = refusal(line)
+            if answer is None:
+                return line
+            if answer:
+                self._output.write(answer)
+                self._output.flush()
+        # The last message may not have been begun yet.
+        time.sleep(0.05)
+        deadline = time.monotonic() + GRACE_S
+        while self._busy() and time.monotonic() < deadline:
+            time.sleep(0.01)
         return line
 
 
 class WireOutput(io.TextIOWrapper):
-    """The server's lines: one message is one line, for every reader, and no character stops the writer."""
+    """The server's lines: one message is one line, for every reader, and no character stops the writer.
+
+    Written by two threads: the SDK's, and the one that reads.
+    """
 
     def __init__(self, descriptor: int) -> None:
+        self._turn = threading.Lock()
         super().__init__(os.fdopen(descriptor, "wb", closefd=False), encoding="utf-8", errors="replace", newline="\n")
 
     def write(self, text: str, /) -> int:
-        return super().write(text if text.isascii() else text.translate(_LINE_BREAKS))
+        with self._turn:
+            return super().write(text if text.isascii() else text.translate(_LINE_BREAKS))
+
+    def flush(self) -> None:
+        with self._turn:
+            super().flush()

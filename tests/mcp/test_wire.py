@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from pegas_mcp.lines import mended, refusal
 from tests.mcp.raw import CHECKOUT, RawServer, assert_only_protocol, environment, structure_of, text_of
 
 NOTHING = environment(
@@ -97,12 +98,52 @@ def test_a_line_that_is_not_json_and_a_lone_surrogate_leave_the_server_up() -> N
         server.send(
             '{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "a\\ud800b", "arguments": {}}}'
         )
+        assert server.answer(None)["error"]["code"] == -32700
+        answered = server.answer(7)
+        assert (answered["id"], structure_of(answered["result"])["code"]) == (7, "unknown_tool")
         result = server.call("no\u2028tool")
         assert structure_of(result)["code"] == "unknown_tool"
         assert server.request("tools/list")["result"]["tools"]
         for line in server.lines:
             assert len(line.decode().splitlines()) == 1
         assert_only_protocol(server)
+
+
+@pytest.mark.parametrize(
+    ("line", "id_", "code"),
+    [
+        ('{"jsonrpc": "2.0", "id": 11, "method": "tools/call", "params": []}', 11, -32600),
+        ('{"jsonrpc": "2.0", "id": "twelve", "method": 7}', "twelve", -32600),
+        ('{"id": 13, "method": "tools/list"}', 13, -32600),
+        ('{"jsonrpc": "2.0", "id": true, "method": 7}', None, -32600),
+        ('[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', None, -32600),
+        ('{"jsonrpc": "2.0", "id": 14, "method": "tools/li', None, -32700),
+        ("[" * 100_000, None, -32700),
+    ],
+)
+def test_a_line_that_is_no_request_is_answered(line: str, id_: object, code: int) -> None:
+    told = refusal(line + "\n")
+    assert told
+    answer = json.loads(told)
+    assert (answer["id"], answer["error"]["code"]) == (id_, code)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        " ",
+        '{"jsonrpc": "2.0", "method": "notifications/initialized", "params": []}',
+        '{"jsonrpc": "2.0", "id": 5, "error": "none of ours"}',
+    ],
+)
+def test_what_asks_for_nothing_gets_no_answer(line: str) -> None:
+    assert refusal(line + "\n") == ""
+
+
+def test_half_a_character_becomes_the_replacement_and_whole_ones_stay() -> None:
+    line = r'{"a": "caf\ud83d", "b": "\ud83d\ude00", "c": "\\ud83d", "d": "\udc00\ud800x"}'
+    assert json.loads(mended(line)) == {"a": "caf\ufffd", "b": "😀", "c": "\\ud83d", "d": "\ufffd\ufffdx"}
 
 
 def test_one_message_is_one_line_for_every_reader() -> None:
