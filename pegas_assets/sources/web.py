@@ -41,6 +41,12 @@ _NEEDS_SCRIPT = re.compile(
     r"|включит[ье]\W+(?:\w+\W+){0,3}javascript|loading(?:\.\.\.|…)$",
     re.IGNORECASE,
 )
+_WRAPPER = re.compile(
+    r"<(/?)(?:(div|section|article|main|center|blockquote|ul|ol)|span|font|small|big|strong|em|b|i|u)\b[^>]*>",
+    re.IGNORECASE,
+)
+_WRAPPERS = 100
+"""Of so many around it a text keeps the outer ones: the parser gives up at 256, and drops all that follows too."""
 # A letter that no page uses stands for an invisible one while the extractor, which drops those, is at work.
 _STAND_INS = range(0x10600, 0x10737)
 
@@ -134,9 +140,29 @@ def _parsed(html: str) -> HtmlElement | None:
     if not html.strip():
         return None
     try:
-        return document_fromstring(html, parser=HTMLParser(encoding=None, remove_pis=True))
+        parser = HTMLParser(encoding=None, remove_pis=True)
+        root = document_fromstring(html, parser=parser)
+        if any(error.type_name == "ERR_RESOURCE_LIMIT" for error in parser.error_log):
+            root = document_fromstring(_shallow(html), parser=HTMLParser(encoding=None, remove_pis=True))
+        return root
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):
         return None
+
+
+def _shallow(html: str) -> str:
+    """The page with its wrappers inside a hundred others as bare paragraphs."""
+    depth = 0
+
+    def level(match: re.Match[str]) -> str:
+        nonlocal depth
+        closes, block = match.group(1, 2)
+        here = depth if closes else depth + 1
+        depth = max(0, depth - 1) if closes else here
+        if here <= _WRAPPERS:
+            return match.group()
+        return "<p>" if block else ""
+
+    return _WRAPPER.sub(level, html)
 
 
 def _with_stand_ins(html: str) -> tuple[str, dict[int, str]]:

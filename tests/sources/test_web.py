@@ -31,6 +31,20 @@ def test_the_article_is_taken_and_what_stands_around_is_not() -> None:
         assert outside not in document.text
 
 
+@pytest.mark.parametrize("depth", [90, 300, 3000])
+@pytest.mark.parametrize("tag", ["div", "span", "font", "blockquote"])
+def test_text_is_read_however_deep_it_is_nested_and_what_follows_too(tag: str, depth: int) -> None:
+    document = page(f"{f'<{tag}>' * depth}<p>{LINE}</p>{f'</{tag}>' * depth}<p>Outside stands a heron all day.</p>")
+    assert LINE.strip() in document.text
+    assert "Outside stands a heron" in document.text
+
+
+def test_paragraphs_of_wrappers_that_are_nested_too_deep_stay_apart() -> None:
+    inside = "".join(f"<div>Gate {number} lifts alone.</div>" for number in range(3))
+    document = page("<div>" * 400 + inside + "</div>" * 400)
+    assert [f"Gate {number} lifts alone." in document.text.split("\n") for number in range(3)] == [True] * 3
+
+
 def test_what_a_page_says_of_itself_is_kept() -> None:
     head = (
         "<meta name=author content='Ada Rill'><meta property='og:site_name' content='Larch Blog'>"
