@@ -56,10 +56,10 @@ def rebuild(
     names = _names(target)
     with opened() as runtime, progress(quiet=json) as advance:
         if from_empty:
-            if "vectors" in names:
-                runtime.vectors.drop_collection(runtime.vector_target.collection())
-            if "graph" in names:
-                runtime.graph.clear()
+            from pegas_assets.projection.reconcile import empty
+
+            for name in names:
+                empty(runtime.database, runtime.target(name))
         results = _reconcile(runtime, names, _buckets(None), advance)
     _report(results, json)
 

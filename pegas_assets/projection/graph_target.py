@@ -45,6 +45,10 @@ class GraphTarget:
     def prepare(self) -> None:
         self._graph.ensure_schema()
 
+    def empty(self) -> None:
+        self._graph.clear()
+        self.prepare()
+
     def apply(self, rows: Sequence[OutboxRow]) -> Applied:
         by_kind: dict[str, dict[int, list[OutboxRow]]] = defaultdict(lambda: defaultdict(list))
         for row in rows:

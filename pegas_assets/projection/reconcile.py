@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 
 from pegas_assets.identity import BUCKETS
@@ -57,6 +58,18 @@ def reconcile(
             if progress is not None:
                 progress(results[bucket])
     return [results[bucket] for bucket in buckets]
+
+
+def empty(database: Database, target: Target) -> None:
+    """Drop what a projection holds. Whoever else writes to it waits, and finds it empty but whole.
+
+    Raises:
+        EngineUnavailable: the store does not answer, or another run held a bucket all the time.
+    """
+    with database.session() as session, ExitStack() as held:
+        for bucket in ALL_BUCKETS:
+            held.enter_context(bucket_lock(session, target.lock, bucket))
+        target.empty()
 
 
 def drift(

@@ -75,6 +75,10 @@ class Target(Protocol):
         """Make collection, indexes and constraints where they are missing."""
         ...
 
+    def empty(self) -> None:
+        """Leave nothing in it but what `prepare` makes. The caller holds every bucket."""
+        ...
+
     def apply(self, rows: Sequence[OutboxRow]) -> Applied:
         """Make the projection match the current rows of these entities."""
         ...

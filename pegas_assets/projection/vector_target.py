@@ -69,6 +69,10 @@ class VectorTarget:
     def prepare(self) -> None:
         self._vectors.ensure_collection(self.collection(), self._embedder.fingerprint.dimension, self._fingerprint)
 
+    def empty(self) -> None:
+        self._vectors.drop_collection(self.collection())
+        self.prepare()
+
     def apply(self, rows: Sequence[OutboxRow]) -> Applied:
         atoms = {row.key: row.entity_id for row in rows if row.entity_type == "atom" and row.entity_id is not None}
         points = self.points(list(atoms.values()))

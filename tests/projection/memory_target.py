@@ -33,6 +33,9 @@ class MemoryTarget:
         if self.down:
             raise EngineUnavailable("The store is away.", component="vectors")
 
+    def empty(self) -> None:
+        raise NotImplementedError("no test of this target drops it")
+
     def apply(self, rows: Sequence[OutboxRow]) -> Applied:
         if self.before_apply is not None:
             self.before_apply()

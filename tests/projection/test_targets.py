@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +11,8 @@ import pytest
 
 from pegas_assets.embedding.cache import text_key
 from pegas_assets.projection.drain import drain
-from pegas_assets.projection.reconcile import drift, reconcile
+from pegas_assets.projection.reconcile import drift, empty, reconcile
+from pegas_assets.projection.targets import Target
 from pegas_assets.runtime import Runtime
 from tests.stores.rows import make_atoms, make_document, make_link
 
@@ -53,6 +56,31 @@ def test_lost_projections_are_rebuilt(filled: Runtime) -> None:
     written = {target.name: _written(filled, target.name) for target in filled.targets}
 
     assert written == {"vectors": COUNT, "graph": COUNT + 2 + COUNT + COUNT - 1}
+    assert _drift(filled) == {"vectors": 0, "graph": 0}
+
+
+def test_a_projection_is_emptied_beside_a_rebuild_of_it_and_both_go_well(filled: Runtime) -> None:
+    drain(filled.database, filled.targets)
+    failures: list[BaseException] = []
+
+    def rebuild(target: Target) -> None:
+        try:
+            for _ in range(5):
+                reconcile(filled.database, target)
+        except BaseException as error:  # noqa: BLE001 - it is told below
+            failures.append(error)
+
+    beside = [threading.Thread(target=rebuild, args=(target,)) for target in filled.targets]
+    for thread in beside:
+        thread.start()
+    while any(thread.is_alive() for thread in beside):
+        for target in filled.targets:
+            empty(filled.database, target)
+        time.sleep(0.1)
+    assert failures == []
+    for target in filled.targets:
+        reconcile(filled.database, target)
+    drain(filled.database, filled.targets, wait_s=5)
     assert _drift(filled) == {"vectors": 0, "graph": 0}
 
 
