@@ -13,6 +13,7 @@ from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.server.mcpserver.resources.templates import ResourceSecurityError
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, InputRequiredResult, TextContent
@@ -116,11 +117,11 @@ class PegasServer(MCPServer[Session]):
             return await super().read_resource(uri, context)
         except MCPError:
             raise
-        except (ResourceError, PegasError) as error:
+        except (ResourceError, ResourceSecurityError, PegasError) as error:
             cause = cause_of(error)
             if isinstance(cause, ValidationError):
                 cause = wrong_arguments(cause)
-            elif isinstance(cause, ResourceError):
+            elif isinstance(cause, (ResourceError, ResourceSecurityError)):
                 cause = NotFound(
                     f"There is no resource {str(uri)[:200]}.",
                     hint="There are pegas://atom/12, pegas://document/3 and pegas://operation/<id>.",

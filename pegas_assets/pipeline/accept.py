@@ -17,6 +17,7 @@ from pegas_assets.stores.operations import Item, add_items, open_operation
 from pegas_assets.stores.postgres import Connection, Database
 from pegas_assets.stores.stated import StatedAtom, add_stated_atom
 from pegas_assets.text.cleaning import clean_text
+from pegas_assets.text.folding import has_words
 
 BATCH_FILES = 100
 BATCH_BYTES = 20_000_000
@@ -58,6 +59,10 @@ def accept_text(
     cleaned = clean_text(text)
     if not cleaned.strip():
         raise InvalidInput("The text is empty.", hint="Give a text with at least one word.", item=title)
+    if not has_words(cleaned):
+        raise InvalidInput(
+            "The text has no word in it, only marks.", hint="Give one with at least one letter or digit.", item=title
+        )
     body = cleaned.encode("utf-8", "replace")
     _require_size(len(body), settings, title or "the text")
     source = (

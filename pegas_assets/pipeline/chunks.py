@@ -18,6 +18,7 @@ from pegas_assets.stores import documents
 from pegas_assets.stores.documents import PendingDocument
 from pegas_assets.stores.locks import lock_dedup
 from pegas_assets.stores.postgres import Connection, Database
+from pegas_assets.text.folding import has_words
 
 
 def chunk_pending(
@@ -60,7 +61,7 @@ def chunk_pending(
             max_chars=settings.max_text_chars,
             default_encoding=settings.default_encoding,
         )
-        if not parsed.chunks:
+        if not parsed.chunks or not has_words(parsed.text):
             raise Refused("The document has no text.", hint="Give one with at least one word.", item=document.uri)
         content_hash = document_hash(parsed.text)
 

@@ -22,6 +22,8 @@ from pegas_assets.stores.stated import StatedAtom, atom_stated_by, survivor, wor
 from pegas_assets.text.cleaning import clean_text
 
 MAX_CLAIM = 500
+MAX_CONTENT = 20_000
+"""More is no statement but a document."""
 DRAIN_WAIT_S = 0.1
 INGEST_WAIT_S = 5.0
 """How long a store waits for another worker that is at the same document."""
@@ -73,6 +75,12 @@ def store_atom(
             f"The claim has {len(claim)} characters; it may have {MAX_CLAIM}.",
             hint="Put the rest into content.",
             item="claim",
+        )
+    if len(content) > MAX_CONTENT:
+        raise InvalidInput(
+            f"The content has {len(content):,} characters; a statement may have {MAX_CONTENT:,}.",
+            hint="Ingest it as a document instead: memory_ingest with text.",
+            item="content",
         )
     if confidence is not None and not 0 <= confidence <= 1:
         raise InvalidInput(f"confidence is {confidence}; it must be 0 to 1.", hint="0.5 is unsure.", item="confidence")

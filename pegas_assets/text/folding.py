@@ -45,6 +45,11 @@ _LATIN_MARKS = re.compile(r"([A-Za-z])[\u0300-\u036f]+")
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|(?<!\w)[a-z](?:\+\+|#)|[^\W_]+(?:'[^\W_]+)*")
 
 
+def has_words(text: str) -> bool:
+    """Whether there is a letter or a digit in it: without one nothing can be found by it."""
+    return any(map(str.isalnum, text))
+
+
 def fold(text: str) -> str:
     """The search copy: NFKC, lower case, `ё` as `е`, no stress marks, invisible signs or accents, white space single.
 

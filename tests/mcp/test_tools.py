@@ -212,6 +212,10 @@ def test_an_atom_and_its_document_can_be_read_whole(server: RawServer) -> None:
     [
         "pegas://atom/99999999",
         "pegas://atom/x",
+        "pegas://atom/99999999999999999999999",
+        "pegas://atom/%00",
+        "pegas://atom/..%2f1",
+        "pegas://document/-1",
         "pegas://document/0?offset=-1",
         "pegas://nothing/1",
         "file:///etc/passwd",
@@ -222,6 +226,7 @@ def test_a_resource_that_is_not_there_is_named(server: RawServer, uri: str) -> N
     assert error["code"] == -32602
     assert error["message"]
     assert error["data"]["uri"] == uri
+    assert "Traceback" not in server.stderr
 
 
 def test_a_large_document_is_read_page_by_page(server: RawServer, served: Runtime) -> None:

@@ -242,7 +242,14 @@ def test_a_text_that_comes_while_its_copy_is_forgotten_is_kept(base: Runtime, mo
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("", "empty"), (" \n\t", "empty"), ("\x00\x00", "empty"), ("x" * 2001, "2,001 bytes")],
+    [
+        ("", "empty"),
+        (" \n\t", "empty"),
+        ("\x00\x00", "empty"),
+        ("x" * 2001, "2,001 bytes"),
+        ("\u200b\u200b", "no word"),
+        ("😀 …", "no word"),
+    ],
 )
 def test_a_text_that_cannot_be_taken_gets_a_sentence_and_leaves_nothing(base: Runtime, text: str, says: str) -> None:
     small = base.settings.model_copy(update={"max_document_bytes": 2000})
