@@ -30,7 +30,7 @@ def demo(
 ) -> None:
     """Take in examples/ through Dagster, ask three questions, check both projections. Your own memory is not touched.
 
-    It has a home of its own, beside the usual one, unless PEGAS_HOME is set.
+    It has a home of its own, beside yours, and a database of its own in it.
     """
     from pegas_assets.cli.projections import print_drift
     from pegas_assets.cli.stack import start_engines
@@ -70,14 +70,12 @@ def demo(
 
 
 def demo_settings() -> Settings:
-    """The settings of this process, in the demo's own home unless a home is named."""
+    """The settings of this process, in the demo's own home and with its own database: yours may be named by either."""
     from pegas_assets.cli.opened import settings_of_process
     from pegas_assets.settings import load_settings
 
-    settings = settings_of_process()
-    if "home" in settings.model_fields_set:
-        return settings
-    return load_settings(home=settings.home.with_name(f"{settings.home.name}-demo"))
+    yours = settings_of_process().home
+    return load_settings(home=yours.with_name(f"{yours.name}-demo"), database_url=None)
 
 
 def _ingest(runtime: Runtime) -> None:

@@ -201,5 +201,8 @@ def test_the_demo_has_a_home_of_its_own(elsewhere: Path, monkeypatch: pytest.Mon
 
     assert demo_settings().home == default_home().with_name("pegas-demo").resolve()
     monkeypatch.setenv("PEGAS_HOME", str(elsewhere))
-    assert demo_settings().home == elsewhere.resolve()
+    monkeypatch.setenv("PEGAS_DATABASE_URL", "postgresql://somebody@127.0.0.1:1/memory")
+    settings = demo_settings()
+    assert settings.home == elsewhere.with_name(f"{elsewhere.name}-demo").resolve()
+    assert settings.database_url is None
     assert any(EXAMPLES.iterdir())
