@@ -187,7 +187,7 @@ def _by_source(runtime: Runtime, accepted: Accepted, force: bool) -> dict[str, l
         item.document_id
         for acceptance in accepted.acceptances
         for item in acceptance.items
-        if item.document_id is not None and (force or item.outcome is None)
+        if item.document_id is not None and (force or item.has_work)
     ]
     work: dict[str, list[int]] = {}
     with runtime.database.connection() as connection:

@@ -35,7 +35,9 @@ class Acceptance:
     @property
     def document_ids(self) -> tuple[int, ...]:
         """The documents with work to do."""
-        return tuple(item.document_id for item in self.items if item.document_id is not None and item.outcome is None)
+        return tuple(
+            dict.fromkeys(item.document_id for item in self.items if item.document_id is not None and item.has_work)
+        )
 
 
 def accept_text(
@@ -222,10 +224,8 @@ def _accept_batch(connection: Connection, operation: str, batch: Sequence[NewDoc
             items.append(_accept_again(connection, item, known, digest, name))
         elif digest in bytes_known:
             twin = bytes_known[digest]
-            # One that is still open is work to do: whoever asks again may be the one who was cut off.
-            items.append(
-                Item(name, twin.document_id) if twin.status in documents.OPEN else _duplicate(name, twin.document_id)
-            )
+            # Whoever asks again may be the one who was cut off: what is still open is worked now.
+            items.append(_duplicate(name, twin.document_id, open=twin.status in documents.OPEN))
             if item.uri:
                 documents.add_uri(connection, twin.document_id, item.uri)
         else:
@@ -254,8 +254,8 @@ def _accept_again(connection: Connection, new: NewDocument, known: Known, digest
     return Item(item, known.document_id)
 
 
-def _duplicate(item: str, document_id: int) -> Item:
-    return Item(item, document_id, "duplicate", f"The same bytes are already document {document_id}.")
+def _duplicate(item: str, document_id: int, *, open: bool = False) -> Item:
+    return Item(item, document_id, "duplicate", f"The same bytes are already document {document_id}.", open)
 
 
 def _accept_url(connection: Connection, url: str, source: str, *, refresh: bool) -> Item:

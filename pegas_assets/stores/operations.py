@@ -16,12 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Item:
-    """One thing asked for. `outcome` is set where no work follows: duplicate, unchanged or refused."""
+    """One thing asked for. `outcome` is set where it brings no work of its own: duplicate, unchanged or refused."""
 
     item: str
     document_id: int | None
     outcome: str | None = None
     reason: str = ""
+    open: bool = False
+    """Whether a duplicate's document is itself still to be done."""
+
+    @property
+    def has_work(self) -> bool:
+        return self.document_id is not None and (self.outcome is None or self.open)
 
 
 @dataclass(frozen=True)
@@ -93,12 +99,18 @@ def operation_state(connection: Connection, operation_id: str, limit: int = 50) 
         raise NotFound(f"There is no operation {operation_id!r}.", hint="Use the id that memory_ingest gave.")
     rows = connection.execute(
         """
-        SELECT item.item, item.doc_id, coalesce(item.outcome, document.status, 'forgotten') AS status,
-               coalesce(nullif(item.reason, ''), document.error, '') AS reason,
-               count(*) OVER (PARTITION BY coalesce(item.outcome, document.status, 'forgotten')) AS same
-        FROM pm_operation_item AS item LEFT JOIN pm_document AS document ON document.id = item.doc_id
-        WHERE item.operation_id = %s
-        ORDER BY coalesce(nullif(item.reason, ''), document.error, '') = '', item.seq
+        SELECT item, doc_id, status, reason, count(*) OVER (PARTITION BY status) AS same
+        FROM (
+            SELECT item.seq, item.item, item.doc_id,
+                   -- A duplicate of what is not done stands as that does.
+                   CASE WHEN item.outcome = 'duplicate' AND document.status <> 'done' THEN document.status
+                        ELSE coalesce(item.outcome, document.status, 'forgotten') END AS status,
+                   CASE WHEN item.outcome = 'duplicate' AND document.error <> '' THEN document.error
+                        ELSE coalesce(nullif(item.reason, ''), document.error, '') END AS reason
+            FROM pm_operation_item AS item LEFT JOIN pm_document AS document ON document.id = item.doc_id
+            WHERE item.operation_id = %s
+        ) AS asked
+        ORDER BY reason = '', seq
         """,
         [operation_id],
     ).fetchall()

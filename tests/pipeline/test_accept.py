@@ -193,10 +193,13 @@ def test_who_asks_again_for_what_was_never_done_has_it_done(base: Runtime, tmp_p
     file = tmp_path / "weir.md"
     file.write_text(WEIR)
     assert accept_files(base.database, base.settings, str(file)).document_ids == first
+    with base.database.connection() as connection:
+        state = operation_state(connection, again.operation_id)
+    assert (state.counts, state.finished) == ({"accepted": 1}, False)
     ingest(base, "text:agent")
     with base.database.connection() as connection:
         state = operation_state(connection, again.operation_id)
-    assert (state.counts, state.finished) == ({"done": 1}, True)
+    assert (state.counts, state.finished) == ({"duplicate": 1}, True)
     (item,) = accept_text(base.database, base.settings, WEIR).items
     assert (item.document_id, item.outcome) == (first[0], "duplicate")
 
