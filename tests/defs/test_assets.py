@@ -9,6 +9,7 @@ import dagster as dg
 import pytest
 
 from pegas_assets.definitions import defs
+from pegas_assets.defs import tags
 from pegas_assets.defs.dagster_home import dagster_environment
 from pegas_assets.defs.launch import run_ingest_inprocess
 from pegas_assets.defs.partitions import bucket_key, buckets
@@ -46,7 +47,7 @@ def run(
 
 def rebuild(runtime: Runtime, instance: dg.DagsterInstance, first: str, last: str) -> dg.ExecuteInProcessResult:
     """One run over a range of buckets, as the schedule and a single-run backfill launch it."""
-    wanted = {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
+    wanted = {tags.RANGE_START: first, tags.RANGE_END: last}
     return run(runtime, instance, "rebuild_job", tags=wanted)
 
 
@@ -289,7 +290,7 @@ def test_each_step_in_a_process_of_its_own_opens_engines_of_its_own(
     source.accept([40])
     instance.add_dynamic_partitions("source", [source.key])
     with dg.execute_job(
-        dg.reconstructable(several_processes.ingest), instance, tags={"dagster/partition": source.key}
+        dg.reconstructable(several_processes.ingest), instance, tags={tags.PARTITION: source.key}
     ) as ingested:
         assert ingested.success
     assert source.statuses() == {"done": 1}
@@ -297,7 +298,7 @@ def test_each_step_in_a_process_of_its_own_opens_engines_of_its_own(
     with dg.execute_job(
         dg.reconstructable(several_processes.rebuild),
         instance,
-        tags={"dagster/asset_partition_range_start": "00", "dagster/asset_partition_range_end": "15"},
+        tags={tags.RANGE_START: "00", tags.RANGE_END: "15"},
     ) as rebuilt:
         assert rebuilt.success
     assert drift_of(opened) == {"vectors": 0, "graph": 0}

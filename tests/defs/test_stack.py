@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 
 import dagster as dg
 import pytest
+from dagster._core.storage.dagster_run import NOT_FINISHED_STATUSES
 
+from pegas_assets.defs import tags
 from pegas_assets.defs.instance import close_instance, open_inprocess_instance
 from pegas_assets.defs.launch import ingest_config, launch_over_graphql, run_status
 from pegas_assets.defs.stack import down, status, up
@@ -23,14 +25,6 @@ from tests.defs.projections import drift_of, lose_both, shown_by
 from tests.homes import make_home
 
 WAIT_S = 90.0
-RANGE_START = "dagster/asset_partition_range_start"
-RANGE_END = "dagster/asset_partition_range_end"
-UNFINISHED = [
-    dg.DagsterRunStatus.QUEUED,
-    dg.DagsterRunStatus.NOT_STARTED,
-    dg.DagsterRunStatus.STARTING,
-    dg.DagsterRunStatus.STARTED,
-]
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +126,7 @@ def test_a_rebuild_in_whose_middle_everything_of_dagster_dies_converges(
     before = shown_by(runtime_of_stack)
     lose_both(runtime_of_stack)
     runs = [
-        launch_over_graphql(standing, "rebuild_job", tags={RANGE_START: first, RANGE_END: last})
+        launch_over_graphql(standing, "rebuild_job", tags={tags.RANGE_START: first, tags.RANGE_END: last})
         for first, last in (("00", "07"), ("08", "15"))
     ]
     instance = open_inprocess_instance(standing)
@@ -148,7 +142,9 @@ def test_a_rebuild_in_whose_middle_everything_of_dagster_dies_converges(
             "daemon and code server are back",
         )
         until(lambda: shown_by(runtime_of_stack) == before, "every bucket is made again", within_s=240)
-        until(lambda: not instance.get_runs(dg.RunsFilter(statuses=UNFINISHED)), "nothing is left in the queue")
+        until(
+            lambda: not instance.get_runs(dg.RunsFilter(statuses=NOT_FINISHED_STATUSES)), "nothing is left in the queue"
+        )
     finally:
         close_instance(instance)
     assert drift_of(runtime_of_stack) == {"vectors": 0, "graph": 0}
@@ -188,6 +184,6 @@ def _outbox_is_empty(runtime: Runtime) -> bool:
 def _worker_of(instance: dg.DagsterInstance, run_id: str) -> int | None:
     """The process that works on a run now."""
     run = instance.get_run_by_id(run_id)
-    if run is None or run.is_finished or "pegas/pid" not in run.tags:
+    if run is None or run.is_finished or tags.PID not in run.tags:
         return None
-    return int(run.tags["pegas/pid"])
+    return int(run.tags[tags.PID])
