@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from pegas_assets.projection import reconcile
 from pegas_assets.projection.graph_target import atom_node, citation_edges, document_node, link_edges
 from pegas_assets.projection.vector_target import BATCH
 from pegas_assets.runtime import Runtime
@@ -38,7 +39,6 @@ def bare_writes(runtime: Runtime, atoms: int) -> BareSeconds:
     documents = [node for node in documents if node.properties["id"] in cited]
     vectors = _vectors(runtime, ids)
     empty(runtime)
-    runtime.graph_target.prepare()
     started = time.perf_counter()
     runtime.graph.upsert_nodes(documents)
     runtime.graph.upsert_nodes(nodes)
@@ -50,13 +50,12 @@ def bare_writes(runtime: Runtime, atoms: int) -> BareSeconds:
 
 def empty(runtime: Runtime) -> None:
     """Leave nothing in either projection."""
-    runtime.graph.clear()
-    runtime.vectors.drop_collection(runtime.vector_target.collection())
+    for target in runtime.targets:
+        reconcile.empty(runtime.database, target)
 
 
 def _vectors(runtime: Runtime, ids: list[int]) -> float:
     empty(runtime)
-    runtime.vector_target.prepare()
     seconds = 0.0
     for start in range(0, len(ids), BATCH):
         points = runtime.vector_target.points(ids[start : start + BATCH])

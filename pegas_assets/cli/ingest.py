@@ -179,21 +179,18 @@ def print_ingested(result: Ingested) -> None:
         say(f"Runs in Dagster: {', '.join(result.runs)}")
 
 
-def _by_source(runtime: Runtime, accepted: Accepted, force: bool) -> dict[str, list[int]]:
+def _by_source(runtime: Runtime, accepted: Accepted, force: bool) -> dict[str, Sequence[int]]:
     """Source → documents with work to do; with `force`, all that were named."""
-    from pegas_assets.stores.documents import source_of
+    from pegas_assets.stores.document_work import waiting_by_source
 
-    wanted = [
+    named = [
         item.document_id
         for acceptance in accepted.acceptances
         for item in acceptance.items
-        if item.document_id is not None and (force or item.has_work)
+        if item.document_id is not None
     ]
-    work: dict[str, list[int]] = {}
     with runtime.database.connection() as connection:
-        for document_id in dict.fromkeys(wanted):
-            work.setdefault(source_of(connection, document_id), []).append(document_id)
-    return work
+        return {waiting.source: waiting.document_ids for waiting in waiting_by_source(connection, named, force=force)}
 
 
 def _stdin(max_bytes: int) -> str:

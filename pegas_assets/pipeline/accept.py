@@ -36,7 +36,11 @@ class Acceptance:
     def document_ids(self) -> tuple[int, ...]:
         """The documents with work to do."""
         return tuple(
-            dict.fromkeys(item.document_id for item in self.items if item.document_id is not None and item.has_work)
+            dict.fromkeys(
+                item.document_id
+                for item in self.items
+                if item.document_id is not None and (item.outcome is None or item.open)
+            )
         )
 
 

@@ -13,7 +13,7 @@ from pegas_assets.errors import InvalidInput
 from pegas_assets.model import AtomStatus, AtomType, Frozen, HitKind
 from pegas_assets.stores.vectors import VectorFilter
 from pegas_assets.text.cleaning import clean_text
-from pegas_assets.text.folding import words
+from pegas_assets.text.folding import has_words
 
 MAX_K = 100
 MAX_OFFSET = 1000
@@ -145,7 +145,7 @@ def checked_query(query: str) -> str:
             hint="Ask with a sentence; ingest a long text instead.",
             item="query",
         )
-    if not words(cleaned):
+    if not has_words(cleaned):
         raise InvalidInput(
             "The query has no word in it, only marks.", hint="Ask with at least one letter or digit.", item="query"
         )

@@ -19,16 +19,16 @@ class Waiting:
     bytes: int
 
 
-def waiting_by_source(connection: Connection, document_ids: Sequence[int]) -> list[Waiting]:
-    """Which of these documents have work to do, under the sources that they belong to."""
+def waiting_by_source(connection: Connection, document_ids: Sequence[int], *, force: bool = False) -> list[Waiting]:
+    """Which of these documents have work to do, under the sources that they belong to; with `force`, all of them."""
     rows = connection.execute(
         """
         SELECT source, array_agg(document.id ORDER BY document.id), coalesce(sum(octet_length(body.bytes)), 0)
         FROM pm_document AS document LEFT JOIN pm_document_body AS body ON body.doc_id = document.id
-        WHERE document.id = ANY(%s) AND status IN ('accepted', 'fetching', 'parsed')
+        WHERE document.id = ANY(%s) AND (%s OR status IN ('accepted', 'fetching', 'parsed'))
         GROUP BY source ORDER BY min(document.id)
         """,
-        [list(document_ids)],
+        [list(document_ids), force],
     ).fetchall()
     return [Waiting(source, tuple(ids), int(size)) for source, ids, size in rows]
 

@@ -25,10 +25,6 @@ class Item:
     open: bool = False
     """Whether a duplicate's document is itself still to be done."""
 
-    @property
-    def has_work(self) -> bool:
-        return self.document_id is not None and (self.outcome is None or self.open)
-
 
 @dataclass(frozen=True)
 class ItemState:

@@ -47,7 +47,8 @@ _WORD = re.compile(r"\d+(?:[.,]\d+)+|(?<!\w)[a-z](?:\+\+|#)|[^\W_]+(?:'[^\W_]+)*
 
 def has_words(text: str) -> bool:
     """Whether there is a letter or a digit in it: without one nothing can be found by it."""
-    return any(map(str.isalnum, text))
+    # Signs such as ㎏ become letters only when they are folded.
+    return any(map(str.isalnum, text)) or bool(words(text))
 
 
 def fold(text: str) -> str:
