@@ -156,6 +156,8 @@ def _lines(out: Console) -> Advance:
 
     def advance(what: str, done: int, total: int | None) -> None:
         name = shown(what, 100)
+        if total == 0:
+            return  # It has not been counted yet.
         if total is not None and done >= total:
             if what not in ended:
                 ended.add(what)

@@ -32,3 +32,10 @@ def test_a_log_gets_no_more_than_a_line_in_some_seconds(
         for done in range(10):
             advance("documents", done, 10)
     assert len(capsys.readouterr().err.splitlines()) < 6
+
+
+def test_a_thing_that_is_not_counted_yet_has_not_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    with output.progress() as advance:
+        for done, total in ((0, 0), (0, 18), (18, 18)):
+            advance("chunks", done, total)
+    assert capsys.readouterr().err.splitlines() == ["chunks …", "chunks: 18 of 18"]
