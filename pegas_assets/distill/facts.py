@@ -305,5 +305,5 @@ def _is_english_verb(listed: tuple[str, ...], at: int) -> bool:
         and not word.endswith(("ss", "us", "is"))
         and word not in english.NOT_VERBS_IN_S
         and before not in english.BEFORE_NOUNS
-        and not before[:1].isdigit()
+        and (not before[:1].isdigit() or (at > 1 and listed[at - 2] in english.NUMBERED))
     )

@@ -8,6 +8,8 @@ from pegas_assets.distill.facts import fact_of
 from tests.distill.sentences import distilled, sentence
 
 STATES = [
+    "The pump number 10005 moves 705 litres of water per hour.",
+    "Route 7 crosses the river twice.",
     "Water boils at 100 °C at sea level.",
     "A whale is not a fish.",
     "The dam was finished in 1936.",
@@ -62,6 +64,7 @@ STATES_NOTHING = [
     "Read more: travel tips.",
     "Good morning everybody.",
     "A short list for new members.",
+    "A pack of 12 screws and 4 hooks.",
     "Two cups of flour.",
     "Home, shop, contact.",
     "Probably the oldest bridge in the country.",

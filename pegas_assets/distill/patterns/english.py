@@ -255,6 +255,12 @@ NOT_IMPERATIVE_BEFORE_ARTICLE = words(
 )
 """Any other bare word before an article opens an instruction: "Glue the corners"."""
 
+NUMBERED = words(
+    """number no nr version release model type class phase stage step chapter section article part unit room hall block
+    building gate lock line route track platform engine pump reactor furnace tank well sample group figure table
+    experiment team"""
+)
+"""What a number names rather than counts: after "pump 5" a word in -s is a verb, after "the 5" a plural."""
 BEFORE_NOUNS = words(
     """the a an of in on for with by and or to from at two three four five six seven eight nine ten twelve twenty hundred
     thousand many several few some these those all most other both various different no own same such new old more less
