@@ -83,27 +83,70 @@ class BlockKind(StrEnum):
     CODE = "code"
 
 
+class Turn(Frozen):
+    """Where in a document's text its next page, row, cell, paragraph or moment begins."""
+
+    start: int
+    value: float
+
+
+UNITS = ("page", "paragraph", "row", "cell", "time")
+"""What a kind of document is counted in beside characters; a document has one of them, or none."""
+
+
 class Locator(Frozen):
     """Where in a document something stands.
 
-    `page` counts from 1. `section` is the path of headings, outermost first. `start` and `end` are character offsets
-    into the document's text, half open.
+    `page`, `paragraph`, `row` and `cell` count from 1; `time` is seconds from the start. `section` is the path of
+    headings, outermost first. `start` and `end` are character offsets into the document's text, half open. `turns`
+    are the further pages (rows, …) that the stretch reaches into.
     """
 
     page: int | None = None
+    paragraph: int | None = None
+    row: int | None = None
+    cell: int | None = None
+    time: float | None = None
     section: tuple[str, ...] = ()
     start: int | None = None
     end: int | None = None
+    turns: tuple[Turn, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """Which of `UNITS` it is counted in; empty where it is in none."""
+        return next((unit for unit in UNITS if getattr(self, unit) is not None), "")
+
+    def within(self, start: int | None, end: int | None) -> Locator:
+        """The place of a stretch inside this one, by its offsets into the document's text."""
+        place: dict[str, Any] = {"start": start, "end": end, "turns": ()}
+        if start is not None and end is not None and self.turns:
+            passed = [turn.value for turn in self.turns if turn.start <= start]
+            if passed:
+                place[self.unit] = passed[-1] if self.unit == "time" else int(passed[-1])
+            place["turns"] = tuple(turn for turn in self.turns if start < turn.start < end)
+        return self.model_copy(update=place)
 
     def __str__(self) -> str:
         parts = []
-        if self.page is not None:
-            parts.append(f"p. {self.page}")
+        if unit := self.unit:
+            first = getattr(self, unit)
+            last = self.turns[-1].value if self.turns else first
+            if unit == "time":
+                parts.append(_clock(first) if last == first else f"{_clock(first)}–{_clock(last)}")
+            else:
+                name = "p." if unit == "page" else unit
+                parts.append(f"{name} {first}" if last == first else f"{name} {first}–{int(last)}")
         if self.section:
             parts.append(" › ".join(self.section))
         if self.start is not None and self.end is not None:
             parts.append(f"chars {self.start}–{self.end}")
         return ", ".join(parts)
+
+
+def _clock(seconds: float) -> str:
+    whole = int(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
 
 
 class Block(Frozen):

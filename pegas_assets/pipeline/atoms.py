@@ -17,7 +17,6 @@ from pegas_assets.model import (
     DistilState,
     DocumentKind,
     DocumentStatus,
-    Locator,
 )
 from pegas_assets.pipeline.dedup_lookup import MEANT, Proposal, Surroundings, decide, look_around, statement_of
 from pegas_assets.pipeline.parts import IngestParts
@@ -199,7 +198,7 @@ def _proposal(chunk: StoredChunk, atom: DistilledAtom, distiller: str) -> Propos
             content_hash=atom_hash(atom.type, content),
             confidence=atom.confidence,
             document_id=chunk.document_id,
-            locator=Locator(page=chunk.locator.page, section=chunk.locator.section, start=start, end=end),
+            locator=chunk.locator.within(start, end),
             language=chunk.language,
             context=chunk.context,
             metadata=metadata,

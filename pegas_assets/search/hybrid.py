@@ -246,7 +246,15 @@ def _shown_citations(row: AtomHitRow, quote: str) -> tuple[Citation, ...]:
     """A passage is cited by the sentence that answers; the row cites the whole of it, which the hit has as its text."""
     if row.type is not AtomType.TEXT:
         return row.citations
-    return tuple(citation.model_copy(update={"quoted_text": quote}) for citation in row.citations)
+    return tuple(_quoting(citation, quote, row.content) for citation in row.citations)
+
+
+def _quoting(citation: Citation, quote: str, passage: str) -> Citation:
+    """The citation of a passage, narrowed to one of its sentences where the document has the passage word for word."""
+    locator, at = citation.locator, passage.find(quote)
+    if at >= 0 and locator.start is not None and locator.end == locator.start + len(passage):
+        locator = locator.within(locator.start + at, locator.start + at + len(quote))
+    return citation.model_copy(update={"quoted_text": quote, "locator": locator})
 
 
 def _chunk_hit(query: str, fused: Fused, chunk: ChunkHitRow) -> Hit:
@@ -263,7 +271,7 @@ def _chunk_hit(query: str, fused: Fused, chunk: ChunkHitRow) -> Hit:
         language=chunk.language,
         status=None,
         confidence=None,
-        citations=(chunk.citation.model_copy(update={"quoted_text": quote}),),
+        citations=(_quoting(chunk.citation, quote, chunk.content),),
         citation_count=1,
         undistilled=True,
         projected=False,

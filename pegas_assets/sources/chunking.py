@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pegas_assets.model import Block, BlockKind, Locator, ParsedChunk
-from pegas_assets.sources.blocks import SourceBlock
+from pegas_assets.sources.blocks import Marks, SourceBlock
 from pegas_assets.sources.pieces import Piece, split_block
 from pegas_assets.text.language import detect_language
 
@@ -33,6 +33,7 @@ def cut(
     max_tokens: int,
     target_tokens: int = TARGET_TOKENS,
     language: str = "und",
+    marks: Marks | None = None,
 ) -> tuple[ParsedChunk, ...]:
     """The chunks of a text. For each, `content == text[start:end]` and `context + "\\n" + content` fits `max_tokens`.
 
@@ -48,6 +49,7 @@ def cut(
         max_tokens: the most it reads.
         target_tokens: how large a chunk of several blocks grows.
         language: of the document, for stretches too short to tell.
+        marks: where the source's pages (rows, cells, …) begin; each chunk's locator then says its own.
     """
     base = count_tokens("")
     chunks: list[ParsedChunk] = []
@@ -58,7 +60,7 @@ def cut(
         packer = _Packer(text, count_tokens, base, room, max(1, min(target_tokens, room)), language)
         for pieces in packer.packs(group):
             for fitting in _fitting(text, pieces, context, count_tokens, max_tokens):
-                chunks.append(_chunk(text, fitting, len(chunks), path, language))
+                chunks.append(_chunk(text, fitting, len(chunks), path, language, marks))
     return tuple(chunks)
 
 
@@ -203,7 +205,9 @@ def _middle(text: str, start: int, end: int) -> int | None:
     return at if at > start else half
 
 
-def _chunk(text: str, pieces: list[Piece], seq: int, path: tuple[str, ...], language: str) -> ParsedChunk:
+def _chunk(
+    text: str, pieces: list[Piece], seq: int, path: tuple[str, ...], language: str, marks: Marks | None
+) -> ParsedChunk:
     start, end = pieces[0].start, pieces[-1].end
     blocks: list[Block] = []
     for piece in pieces:
@@ -215,10 +219,11 @@ def _chunk(text: str, pieces: list[Piece], seq: int, path: tuple[str, ...], lang
             blocks.append(Block(kind=piece.kind, start=left, end=right, info=piece.info))
     content = text[start:end]
     prose = " ".join(content[block.start : block.end] for block in blocks if block.kind is not BlockKind.CODE)
+    locator = Locator(section=path, start=start, end=end)
     return ParsedChunk(
         seq=seq,
         content=content,
-        locator=Locator(section=path, start=start, end=end),
+        locator=marks.locate(locator) if marks is not None else locator,
         blocks=tuple(blocks),
         language=detect_language(prose, hint=language) if prose else _language_of_code(content),
     )

@@ -151,7 +151,7 @@ def _shift_citations(connection: Connection, document_id: int, moved: Mapping[in
         start, end = locator.start, locator.end
         if start is not None and end is not None and before.start is not None and after.start is not None:
             start, end = start + after.start - before.start, end + after.start - before.start
-        placed.append((citation_id, chunk_id, after.model_copy(update={"start": start, "end": end})))
+        placed.append((citation_id, chunk_id, after.within(start, end)))
     _place_citations(connection, document_id, placed)
 
 
@@ -180,9 +180,7 @@ def _settle_citations(connection: Connection, document_id: int, span_of: SpanOf)
             continue
         chunk_id, _, _, locator = held
         first = locator.start or 0
-        placed.append(
-            (citation_id, chunk_id, locator.model_copy(update={"start": first + span[0], "end": first + span[1]}))
-        )
+        placed.append((citation_id, chunk_id, locator.within(first + span[0], first + span[1])))
     _place_citations(connection, document_id, placed)
     atoms = connection.execute(
         "UPDATE pm_citation SET gone_at = now() WHERE id = ANY(%s) RETURNING atom_id", [gone]
