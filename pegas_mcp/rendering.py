@@ -34,6 +34,10 @@ HIT_CHARS = 1200
 SHOWN_CHARS = 600
 """Of one hit's text in the text block."""
 QUOTE_CHARS = 300
+QUOTE_SOUGHT = 80
+"""Of a quote, where a text is searched for it: the rest may be cut."""
+LEAD_CHARS = 100
+"""Before a quote, for what it stands in."""
 LINE_CHARS = 200
 RESULT_CHARS = 32_000
 """Of a result's hits together, 8,000 tokens: further hits wait behind `next_offset`."""
@@ -43,6 +47,8 @@ CHARS_PER_TOKEN = 4
 
 def searched(result: SearchResult, *, offset: int, notes: Sequence[str] = ()) -> tuple[SearchAnswer, str]:
     """The hits of a search that fit together, and their rendering."""
+    from pegas_assets.search.request import MAX_OFFSET
+
     hits: list[FoundHit] = []
     used = 0
     for hit in result.hits:
@@ -56,12 +62,15 @@ def searched(result: SearchResult, *, offset: int, notes: Sequence[str] = ()) ->
     said = [*notes, *result.notes]
     if left:
         said.append(f"{left} more hits did not fit into {RESULT_CHARS:,} characters.")
-    more = result.more or left > 0
+    following = offset + len(hits) if hits and (result.more or left) else None
+    if following is not None and following > MAX_OFFSET:
+        said.append(f"There is more than the first {MAX_OFFSET:,} hits: narrow the query to see it.")
+        following = None
     structure = SearchAnswer(
         hits=hits,
         degraded=_down(result.degraded),
         notes=said,
-        next_offset=offset + len(hits) if more else None,
+        next_offset=following,
         took_ms=result.took_ms,
     )
     lines = [_count(len(hits), "hit") + (f", from {offset + 1}" if offset else "") + f", {result.took_ms:.0f} ms."]
@@ -211,7 +220,7 @@ def down_targets(targets: Iterable[tuple[str, str]]) -> list[Down]:
 
 
 def _found(hit: Hit) -> FoundHit:
-    text, cut = _cut(hit.text, HIT_CHARS)
+    text, cut = _around(hit.text, hit.quote, HIT_CHARS)
     return FoundHit(
         key=hit.key,
         kind=hit.kind,
@@ -285,12 +294,20 @@ def _provenance(citation: Evidence) -> str:
 
 def _excerpt(text: str, quote: str) -> tuple[str, bool]:
     """A stretch of the text that holds the sentence which answers best."""
-    if len(text) <= SHOWN_CHARS:
+    return _around(text, quote, SHOWN_CHARS)
+
+
+def _around(text: str, quote: str, limit: int) -> tuple[str, bool]:
+    """At most `limit` characters of the text that hold the quote, or as much as they can, and whether others are left
+    out. Ellipses stand for these."""
+    if len(text) <= limit:
         return text, False
-    place = text.find(quote[:80].rstrip("…")) if quote else 0
-    start = max(0, min(place, len(text) - SHOWN_CHARS) - 100) if place > SHOWN_CHARS // 2 else 0
-    shown = text[start : start + SHOWN_CHARS].strip()
-    return ("…" if start else "") + shown + "…", True
+    place = max(0, text.find(quote[:QUOTE_SOUGHT].rstrip("…"))) if quote else 0
+    room = limit - 2
+    lead = max(0, min(LEAD_CHARS, room - len(quote)))
+    start = max(0, min(place - lead, len(text) - room))
+    end = min(len(text), start + room)
+    return ("…" if start else "") + text[start:end].strip() + ("…" if end < len(text) else ""), True
 
 
 def _item_lines(items: Sequence[OperationItem], total: int) -> list[str]:

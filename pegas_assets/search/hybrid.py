@@ -20,6 +20,7 @@ CANDIDATES = 60
 """How many keys each leg gives at least: more than `k`, since several may be one passage."""
 MOST_CANDIDATES = 4000
 """Beyond these, no page is worth its reading."""
+UNREAD = f"Of more than {MOST_CANDIDATES:,} candidates the best were read: narrow the query to see others."
 HOP_SEEDS = 5
 HOP_LIMIT = 20
 HOP_SHARE = 0.3
@@ -47,13 +48,15 @@ def search(engines: SearchEngines, request: SearchRequest) -> SearchResult:
     # An atom that was forgotten between the two readings is no hit.
     shown = [[hit for hit in group if not _is_atom(hit) or _atom_id(hit) in rows] for group in shown]
     hits = tuple(_hit(request, group, rows, found, against) for group in shown if group)
+    more = len(groups) > wanted
+    notes = request.notes if more or found.exhausted else (*request.notes, UNREAD)
     return SearchResult(
         query=request.query,
         hits=hits,
         degraded=tuple(found.degraded),
-        notes=request.notes,
+        notes=notes,
         took_ms=round((time.perf_counter() - started) * 1000, 2),
-        more=len(groups) > wanted,
+        more=more,
     )
 
 
@@ -67,8 +70,11 @@ def _groups(
     """
     limit = max(CANDIDATES, 3 * request.k)
     groups: dict[str, list[Fused]] = {}
+    chunks: dict[str, ChunkHitRow] = {}
     while True:
         found = gather(engines, connection, request, limit)
+        # One that is distilled between two readings stays what the first has shown it as.
+        found.chunks = chunks = chunks | found.chunks
         fused = _fused(engines, connection, request, found)
         hop = Hop(engines, [hit.key for hit in fused if _is_atom(hit)][:HOP_SEEDS], HOP_LIMIT)
         ranked = _ranked(connection, request, [hit.key for hit in fused if _is_atom(hit)])
@@ -212,7 +218,7 @@ def _hit(
         status=row.status,
         status_reason=row.status_reason,
         confidence=row.confidence,
-        citations=_shown_citations(row, quote),
+        citations=_shown_citations(request.query, row, quote),
         citation_count=row.citation_count,
         matched=tuple(
             MatchedAtom(
@@ -238,19 +244,23 @@ def _quote(query: str, row: AtomHitRow, others: Sequence[AtomHitRow]) -> str:
         return row.citations[0].quoted_text if row.citations else row.content
     quote, shares_words = best_sentence(query, row.content, row.language)
     if not shares_words:
-        quote = next((other.citations[0].quoted_text for other in others if other.citations), quote)
+        # An atom that several documents state may quote another one first.
+        quotations = (citation.quoted_text for other in others for citation in other.citations)
+        quote = next((quotation for quotation in quotations if quotation in row.content), quote)
     return quote
 
 
-def _shown_citations(row: AtomHitRow, quote: str) -> tuple[Citation, ...]:
-    """A passage is cited by the sentence that answers; the row cites the whole of it, which the hit has as its text."""
+def _shown_citations(query: str, row: AtomHitRow, quote: str) -> tuple[Citation, ...]:
+    """A passage is cited by a sentence; the row cites the whole of it, which the hit has as its text."""
     if row.type is not AtomType.TEXT:
         return row.citations
-    return tuple(_quoting(citation, quote, row.content) for citation in row.citations)
+    return tuple(_quoting(query, citation, quote, citation.quoted_text, row.language) for citation in row.citations)
 
 
-def _quoting(citation: Citation, quote: str, passage: str) -> Citation:
-    """The citation of a passage, narrowed to one of its sentences where the document has the passage word for word."""
+def _quoting(query: str, citation: Citation, quote: str, passage: str, language: str) -> Citation:
+    """The citation of a passage, narrowed to `quote`; to its own best sentence where it says the same in other words."""
+    if quote not in passage:
+        quote, _ = best_sentence(query, passage, language)
     locator, at = citation.locator, passage.find(quote)
     if at >= 0 and locator.start is not None and locator.end == locator.start + len(passage):
         locator = locator.within(locator.start + at, locator.start + at + len(quote))
@@ -271,7 +281,7 @@ def _chunk_hit(query: str, fused: Fused, chunk: ChunkHitRow) -> Hit:
         language=chunk.language,
         status=None,
         confidence=None,
-        citations=(_quoting(chunk.citation, quote, chunk.content),),
+        citations=(_quoting(query, chunk.citation, quote, chunk.content, chunk.language),),
         citation_count=1,
         undistilled=True,
         projected=False,

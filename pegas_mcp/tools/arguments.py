@@ -40,8 +40,8 @@ def client_of(ctx: Call) -> str:
     return parameters.client_info.name.strip()[:64] if parameters is not None else ""
 
 
-def limited(limit: int) -> tuple[int, tuple[str, ...]]:
-    """The limit that is kept to, and what to say of it.
+def limited(limit: int, rest: str = "") -> tuple[int, tuple[str, ...]]:
+    """The limit that is kept to, and what to say of it; `rest` tells how to get what it leaves out.
 
     Raises:
         InvalidInput: it is under 1.
@@ -49,5 +49,5 @@ def limited(limit: int) -> tuple[int, tuple[str, ...]]:
     if limit < 1:
         raise InvalidInput(f"limit is {limit}; it must be 1 to {MAX_LIMIT}.", hint="10 is usual.", item="limit")
     if limit > MAX_LIMIT:
-        return MAX_LIMIT, (f"limit was {limit} and is cut to {MAX_LIMIT}; ask for the rest with offset.",)
+        return MAX_LIMIT, (f"limit was {limit} and is cut to {MAX_LIMIT}{rest}.",)
     return limit, ()

@@ -49,7 +49,7 @@ async def memory_search(
 
     Example: {"query": "how long do bees sleep", "limit": 5, "types": ["fact"]}
     """
-    k, notes = limited(limit)
+    k, notes = limited(limit, "; ask for the rest with offset")
 
     def work(runtime: Runtime) -> SearchResult:
         from pegas_assets.search.hybrid import search

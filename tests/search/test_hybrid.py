@@ -284,3 +284,27 @@ def test_a_search_waits_for_no_consumer(base: Runtime) -> None:
         assert held == [16, 16]
         (hit,) = ask(base, "rusty sluice").hits
     assert not hit.projected
+
+
+def test_each_document_is_cited_by_its_own_words(base: Runtime) -> None:
+    said = ["The large pump begins at 2.1 bar.", "The big pump starts at 2.1 bar."]
+    first, second = (take_text(base, text) for text in said)
+    settle(base)
+    found = ask(base, "when does the pump start", types=["text"])
+    (hit,) = [hit for hit in found.hits if hit.citation_count == 2]
+    assert {citation.document_id: citation.quoted_text for citation in hit.citations} == {
+        first: said[0],
+        second: said[1],
+    }
+
+
+def test_a_quotation_across_languages_is_in_the_passage_that_it_stands_for(base: Runtime) -> None:
+    english = "Gagarin flew into space in 1961. The rocket stood in Baikonur."
+    russian = "Гагарин полетел в космос в 1961 году. Ракета стояла на Байконуре."
+    documents = {take_text(base, english): english, take_text(base, russian): russian}
+    settle(base)
+    for hit in ask(base, "кто первым побывал за пределами Земли").hits:
+        for citation in hit.citations:
+            assert citation.quoted_text in documents[citation.document_id]
+            if citation.document_id == hit.citations[0].document_id:
+                assert hit.quote in hit.text
