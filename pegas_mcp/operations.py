@@ -14,8 +14,10 @@ ITEMS_SHOWN = 20
 MAX_ITEM_CHARS = 300
 
 
-def operation_answer(runtime: Runtime, operation_id: str) -> OperationAnswer:
-    """The state of a request, with its first items.
+def operation_answer(
+    runtime: Runtime, operation_id: str, *, offset: int = 0, limit: int = ITEMS_SHOWN
+) -> OperationAnswer:
+    """The state of a request, with `limit` of its items from `offset` on.
 
     Raises:
         NotFound: no request has this id.
@@ -23,10 +25,11 @@ def operation_answer(runtime: Runtime, operation_id: str) -> OperationAnswer:
     from pegas_assets.stores.operations import operation_state
 
     with runtime.database.connection() as connection:
-        state = operation_state(connection, operation_id, ITEMS_SHOWN)
+        state = operation_state(connection, operation_id, limit, offset=offset)
     return OperationAnswer(
         operation_id=state.operation_id,
         asked_at=state.created_at.isoformat(timespec="seconds"),
+        taking=state.taking,
         finished=state.finished,
         counts=state.counts,
         items=shown_items((item.item, item.status, item.document_id, item.reason) for item in state.items),

@@ -172,9 +172,9 @@ def standing(operation: OperationAnswer) -> str:
     """How a request stands."""
     lines = [
         f"Operation {operation.operation_id}, asked at {operation.asked_at}: "
-        + ("finished" if operation.finished else "still working")
+        + ("finished" if operation.finished else "more is being taken in" if operation.taking else "still working")
         + f". {_pairs(operation.counts)}",
-        *_item_lines(operation.items, operation.items_total),
+        *_item_lines(operation.operation_id, operation.items, operation.items_total),
     ]
     if not operation.finished:
         lines.append("Ask again in a while.")
@@ -203,7 +203,7 @@ def ingested(answer: IngestAnswer) -> str:
         "accepted": f"Accepted and kept: {_pairs(answer.counts)}. It is worked on later.",
         "nothing_to_do": f"Nothing to do: {_pairs(answer.counts)}.",
     }[answer.state]
-    lines = [head, *_item_lines(answer.items, answer.items_total)]
+    lines = [head, *_item_lines(answer.operation_id, answer.items, answer.items_total)]
     if answer.state in ("working", "accepted"):
         lines.append(f'Ask how it stands: memory_stats with {{"operation_id": "{answer.operation_id}"}}.')
     return "\n".join(lines + _ending(answer.degraded, ()))
@@ -310,13 +310,13 @@ def _around(text: str, quote: str, limit: int) -> tuple[str, bool]:
     return ("…" if start else "") + text[start:end].strip() + ("…" if end < len(text) else ""), True
 
 
-def _item_lines(items: Sequence[OperationItem], total: int) -> list[str]:
+def _item_lines(operation_id: str, items: Sequence[OperationItem], total: int) -> list[str]:
     lines = []
     for item in items:
         said = f"{item.status}" + (f": {item.reason}" if item.reason else "")
         lines.append(f"- {_line(item.item)} → {item.document or 'no document'}, {_line(said, 400)}")
     if total > len(items):
-        lines.append(f"… and {total - len(items)} more.")
+        lines.append(f"… and {total - len(items)} more: read pegas://operation/{operation_id}?offset={len(items)}")
     return lines
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 PAGE_CHARS = 20_000
 """Of a document's or atom's text where no limit is given: 5,000 tokens."""
+CITATIONS = 50
+ITEMS = 200
+MAX_ITEMS = 1000
 MAX_PAGE_CHARS = 100_000
 """At most 4 bytes each, so a page stays far below a line of 1,000,000 bytes."""
 
@@ -31,15 +34,16 @@ def add_resources(server: MCPServer[Session], session: Session) -> None:
         return json.dumps(clean_json(await session.run(work)), ensure_ascii=False, indent=1)
 
     @server.resource(
-        "pegas://atom/{id}{?offset,limit}",
+        "pegas://atom/{id}{?offset,limit,citations_from}",
         name="atom",
-        title="An atom with all its citations",
+        title="An atom with its citations",
         mime_type="application/json",
     )
-    async def atom(id: str, offset: int = 0, limit: int = PAGE_CHARS) -> str:
-        """One atom: claim, text from `offset` (characters), status and why, and its citations."""
+    async def atom(id: str, offset: int = 0, limit: int = PAGE_CHARS, citations_from: int = 0) -> str:
+        """One atom: claim, text from `offset` (characters), status and why, and 50 citations from `citations_from`."""
         number = _number(id, "atom")
-        return await read(lambda runtime: _atom(runtime, number, *_page(offset, limit)))
+        skipped = _page(citations_from, 1)[0]
+        return await read(lambda runtime: _atom(runtime, number, *_page(offset, limit), skipped))
 
     @server.resource(
         "pegas://document/{id}{?offset,limit}",
@@ -53,18 +57,30 @@ def add_resources(server: MCPServer[Session], session: Session) -> None:
         return await read(lambda runtime: _document(runtime, number, *_page(offset, limit)))
 
     @server.resource(
-        "pegas://operation/{id}", name="operation", title="How an operation stands", mime_type="application/json"
+        "pegas://operation/{id}{?offset,limit}",
+        name="operation",
+        title="How an operation stands",
+        mime_type="application/json",
     )
-    async def operation(id: str) -> str:
-        """One request: its things, and what became of each."""
-        return await read(lambda runtime: operation_answer(runtime, id).model_dump(mode="json"))
+    async def operation(id: str, offset: int = 0, limit: int = ITEMS) -> str:
+        """One request: `limit` (at most 1,000) of its things from `offset` on, and what became of each."""
+        skipped, shown = _page(offset, limit)
+        return await read(lambda runtime: _operation(runtime, id, skipped, min(shown, MAX_ITEMS)))
 
 
-def _atom(runtime: Runtime, number: int, offset: int, limit: int) -> dict[str, Any]:
+def _operation(runtime: Runtime, operation_id: str, offset: int, limit: int) -> dict[str, Any]:
+    state = operation_answer(runtime, operation_id, offset=offset, limit=limit).model_dump(mode="json")
+    end = offset + len(state["items"])
+    if state["items"] and end < state["items_total"]:
+        state["next_offset"] = end
+    return {"offset": offset, **state}
+
+
+def _atom(runtime: Runtime, number: int, offset: int, limit: int, skipped: int) -> dict[str, Any]:
     from pegas_assets.stores.hits import atom_rows
 
     with runtime.database.connection() as connection:
-        row = atom_rows(connection, [number]).get(number)
+        row = atom_rows(connection, [number], citations=slice(skipped, skipped + CITATIONS)).get(number)
     if row is None:
         raise NotFound(f"There is no atom {number}.", hint="Use a key that memory_search gave.", item=str(number))
     return {
@@ -81,6 +97,8 @@ def _atom(runtime: Runtime, number: int, offset: int, limit: int) -> dict[str, A
         "context": row.context,
         **_paged(row.content[offset : offset + limit], offset, len(row.content), f"pegas://atom/{row.id}"),
         "citations_total": row.citation_count,
+        "citations_from": skipped,
+        **_following(skipped + len(row.citations), row.citation_count, f"pegas://atom/{row.id}"),
         "citations": [
             {
                 "document": f"pegas://document/{citation.document_id}",
@@ -114,6 +132,10 @@ def _document(runtime: Runtime, number: int, offset: int, limit: int) -> dict[st
         "untrusted": True,
         **_paged(page.text, offset, page.total, f"pegas://document/{number}"),
     }
+
+
+def _following(end: int, total: int, address: str) -> dict[str, str]:
+    return {"citations_cut": f"There are more: read {address}?citations_from={end}"} if end < total else {}
 
 
 def _paged(text: str, offset: int, total: int, address: str) -> dict[str, Any]:

@@ -100,6 +100,8 @@ class OperationAnswer(Result):
 
     operation_id: str
     asked_at: str
+    taking: bool = False
+    """Whether more things are still being taken in."""
     finished: bool
     counts: dict[str, int]
     items: list[OperationItem] = []
@@ -131,6 +133,7 @@ class StatsAnswer(Result):
     notes: list[str] = []
     operation_id: str = ""
     asked_at: str = ""
+    taking: bool = False
     finished: bool | None = None
     counts: dict[str, int] = {}
     items: list[OperationItem] = []

@@ -13,7 +13,7 @@ from pegas_assets.settings import Settings
 from pegas_assets.sources import addresses, files, partition
 from pegas_assets.stores import documents
 from pegas_assets.stores.documents import Body, Known, NewDocument
-from pegas_assets.stores.operations import Item, add_items, open_operation
+from pegas_assets.stores.operations import Item, add_items, open_operation, set_taking
 from pegas_assets.stores.postgres import Connection, Database
 from pegas_assets.stores.stated import StatedAtom, add_stated_atom
 from pegas_assets.text.cleaning import clean_text
@@ -101,9 +101,12 @@ def accept_files(
     *,
     client: str = "",
     allowed_roots: Sequence[Path] | None = None,
+    begun: Callable[[str], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Acceptance:
     """Accept a file, a folder's files, or those that a glob names. `allowed_roots` of None means any place.
+
+    `begun` is told the operation's id before the first file is read.
 
     Raises:
         InvalidInput: the path does not exist, is outside the allowed roots, cannot be read, or names no file.
@@ -111,7 +114,9 @@ def accept_files(
     listing = files.list_files(path, allowed_roots=allowed_roots, max_bytes=settings.max_document_bytes)
     source = partition.source_for_file_root(listing.root)
     with database.connection() as connection:
-        operation = open_operation(connection, "ingest", client)
+        operation = open_operation(connection, "ingest", client, taking=True)
+    if begun is not None:
+        begun(operation)
     taken: list[Item] = [
         Item(item=str(skipped.path), document_id=None, outcome="refused", reason=skipped.reason)
         for skipped in listing.skipped
@@ -122,7 +127,12 @@ def accept_files(
     def flush() -> None:
         nonlocal size
         current = tuple(batch)
-        taken.extend(database.transaction(lambda connection: _accept_batch(connection, operation, current)))
+
+        def work(connection: Connection) -> list[Item]:
+            set_taking(connection, operation, taking=True)
+            return _accept_batch(connection, operation, current)
+
+        taken.extend(database.transaction(work))
         batch.clear()
         size = 0
         if progress is not None:
@@ -150,6 +160,8 @@ def accept_files(
             flush()
     if batch:
         flush()
+    with database.connection() as connection:
+        set_taking(connection, operation, taking=False)
     return Acceptance(operation, tuple(taken), (source,))
 
 
@@ -284,7 +296,3 @@ def _require_size(size: int, settings: Settings, item: str) -> None:
             item=item,
         )
 
-
-def _opening(text: str) -> str:
-    line = text.strip().splitlines()[0].strip()
-    return line if len(line) <= 80 else line[:79] + "…"

@@ -74,8 +74,9 @@ def atom_rows(
     *,
     sources: Sequence[str] = (),
     documents: Sequence[int] = (),
+    citations: slice = slice(0, CITATIONS_SHOWN),
 ) -> dict[int, AtomHitRow]:
-    """Atoms by id, each with its first living citations, those from `sources` and `documents` before others.
+    """Atoms by id, each with some of its living citations, those from `sources` and `documents` before others.
 
     With `as_of`, status, confidence and citations as they were then.
     """
@@ -90,7 +91,7 @@ def atom_rows(
         LEFT JOIN LATERAL (
             SELECT jsonb_agg(jsonb_build_array(shown.doc_id, shown.title, shown.uri, shown.source, shown.locator,
                                                shown.quoted_text, shown.chunk_id) ORDER BY shown.place)
-                       FILTER (WHERE shown.place <= %(shown)s) AS citations,
+                       FILTER (WHERE shown.place > %(skipped)s AND shown.place <= %(last)s) AS citations,
                    count(*) AS total
             FROM (
                 SELECT citation.id, citation.doc_id, citation.locator, citation.quoted_text, citation.chunk_id,
@@ -112,7 +113,8 @@ def atom_rows(
         """,
         {
             "ids": list(ids),
-            "shown": CITATIONS_SHOWN,
+            "skipped": citations.start,
+            "last": citations.stop,
             "as_of": as_of,
             "sources": list(sources),
             "documents": list(documents),

@@ -8,10 +8,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pegas_assets.errors import NotFound
+from pegas_assets.stores.documents import OPEN
 from pegas_assets.text.cleaning import clean_text
 
 if TYPE_CHECKING:
     from pegas_assets.stores.postgres import Connection
+
+
+TAKING_S = 120
+"""How long the next batch of a request may take before it counts as given up."""
 
 
 @dataclass(frozen=True)
@@ -38,24 +43,36 @@ class ItemState:
 
 @dataclass(frozen=True)
 class OperationState:
-    """How a request stands. `finished` when nothing of it is still to be done."""
+    """How a request stands. `finished` when nothing of it is still to be taken in or done."""
 
     operation_id: str
     kind: str
     created_at: datetime
     counts: dict[str, int]
+    taking: bool
+    """Whether more things are still being taken in."""
     finished: bool
     items: tuple[ItemState, ...] = field(default=())
     items_total: int = 0
 
 
-def open_operation(connection: Connection, kind: str, client: str) -> str:
-    """Begin a request; returns its id."""
+def open_operation(connection: Connection, kind: str, client: str, *, taking: bool = False) -> str:
+    """Begin a request; returns its id. `taking` where its things follow in further transactions."""
     row = connection.execute(
         "INSERT INTO pm_operation (kind, client) VALUES (%s, %s) RETURNING id", [kind, clean_text(client)]
     ).fetchone()
     assert row is not None
+    if taking:
+        set_taking(connection, row[0], taking=True)
     return str(row[0])
+
+
+def set_taking(connection: Connection, operation_id: str, *, taking: bool) -> None:
+    """Say that more things of a request follow, within `TAKING_S`, or that it is complete."""
+    connection.execute(
+        "UPDATE pm_operation SET taking_until = CASE WHEN %s THEN now() + make_interval(secs => %s) END WHERE id = %s",
+        [taking, TAKING_S, operation_id],
+    )
 
 
 def add_items(connection: Connection, operation_id: str, items: Sequence[Item]) -> None:
@@ -78,8 +95,10 @@ def add_items(connection: Connection, operation_id: str, items: Sequence[Item]) 
     )
 
 
-def operation_state(connection: Connection, operation_id: str, limit: int = 50) -> OperationState:
-    """How a request stands, with its first `limit` items, those with something to say first.
+def operation_state(
+    connection: Connection, operation_id: str, limit: int = 50, *, offset: int = 0
+) -> OperationState:
+    """How a request stands, with `limit` of its items from `offset` on, those with something to say first.
 
     Raises:
         NotFound: no request has this id.
@@ -90,7 +109,9 @@ def operation_state(connection: Connection, operation_id: str, limit: int = 50) 
         uuid.UUID(operation_id)
     except ValueError:
         raise NotFound(f"There is no operation {operation_id!r}.", hint="Use the id that memory_ingest gave.") from None
-    row = connection.execute("SELECT kind, created_at FROM pm_operation WHERE id = %s", [operation_id]).fetchone()
+    row = connection.execute(
+        "SELECT kind, created_at, coalesce(taking_until > now(), false) FROM pm_operation WHERE id = %s", [operation_id]
+    ).fetchone()
     if row is None:
         raise NotFound(f"There is no operation {operation_id!r}.", hint="Use the id that memory_ingest gave.")
     rows = connection.execute(
@@ -116,7 +137,8 @@ def operation_state(connection: Connection, operation_id: str, limit: int = 50) 
         kind=row[0],
         created_at=row[1],
         counts=counts,
-        finished=not any(counts.get(status) for status in ("accepted", "fetching", "parsed")),
-        items=tuple(ItemState(*found[:4]) for found in rows[:limit]),
+        taking=row[2],
+        finished=not row[2] and not any(counts.get(status) for status in OPEN),
+        items=tuple(ItemState(*found[:4]) for found in rows[offset : offset + limit]),
         items_total=len(rows),
     )

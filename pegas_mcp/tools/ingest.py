@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,7 +48,10 @@ async def memory_ingest(
     started = time.perf_counter()
     session = session_of(ctx)
     client = client_of(ctx)
-    accept = _acceptor(session, client, text=text, url=url, path=path, title=title, refresh=refresh)
+    begun: list[str] = []
+    accept = _acceptor(
+        session, client, text=text, url=url, path=path, title=title, refresh=refresh, begun=begun.append
+    )
 
     def take(runtime: Runtime) -> Taken:
         from pegas_assets.stores.document_work import waiting_by_source
@@ -63,13 +66,13 @@ async def memory_ingest(
         operation = operation_answer(runtime, acceptance.operation_id)
         return Taken(acceptance.sources, acceptance.document_ids, work, operation)
 
-    try:
-        taken = await session.run(take)
-    except PegasError as error:
-        if error.code == "timeout":
-            error.hint = "It is still being taken in, and goes on. Ask with the same words later for how it stands."
-        raise
-    operation, deadline, told = taken.operation, started + wait_s, time.perf_counter()
+    deadline, told = started + wait_s, started
+    taken = await _taken(session, take, begun, deadline)
+    if taken is None:
+        # A large folder: it goes on being taken in, and its run begins by itself.
+        operation = await session.run(lambda runtime: operation_answer(runtime, begun[0]), limit_s=READ_S)
+        return await _answer(session, Taken((), (), None, operation), operation)
+    operation = taken.operation
     while taken.work is not None and time.perf_counter() < deadline:
         if taken.work.done.is_set() and (taken.work.trouble is not None or not taken.work.large or operation.finished):
             break
@@ -78,6 +81,40 @@ async def memory_ingest(
             operation, told = await _standing(session, operation), time.perf_counter()
             await _report(ctx, operation)
     return await _answer(session, taken, await _standing(session, operation))
+
+
+async def _taken(
+    session: Session, take: Callable[[Runtime], Taken], begun: Sequence[str], deadline: float
+) -> Taken | None:
+    """What was taken; None where it is still being taken in at the deadline and has an id to ask by.
+
+    Raises:
+        PegasError: of the taking.
+    """
+    taken: list[Taken] = []
+    failed: list[Exception] = []
+    ended = anyio.Event()
+
+    async def work() -> None:
+        try:
+            taken.append(await session.run(take))
+        except Exception as error:  # noqa: BLE001 - raised again below, out of the group
+            failed.append(error)
+        ended.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(work)
+        while not ended.is_set():
+            with anyio.move_on_after(POLL_S):
+                await ended.wait()
+            if begun and time.perf_counter() >= deadline:
+                group.cancel_scope.cancel()
+                break
+    if taken:
+        return taken[0]
+    if failed and not (begun and isinstance(failed[0], PegasError) and failed[0].code == "timeout"):
+        raise failed[0]
+    return None
 
 
 @dataclass(frozen=True)
@@ -99,9 +136,17 @@ async def _standing(session: Session, last: OperationAnswer) -> OperationAnswer:
 
 
 def _acceptor(
-    session: Session, client: str, *, text: str, url: str, path: str, title: str, refresh: bool
+    session: Session,
+    client: str,
+    *,
+    text: str,
+    url: str,
+    path: str,
+    title: str,
+    refresh: bool,
+    begun: Callable[[str], None],
 ) -> Callable[[Runtime], Acceptance]:
-    """What accepts the one thing that was given.
+    """What accepts the one thing that was given; `begun` is told the operation's id where that may take long.
 
     Raises:
         InvalidInput: nothing was given, or more than one thing; a path where no folder may be read.
@@ -130,14 +175,16 @@ def _acceptor(
         if url.strip():
             return accept_urls(runtime.database, settings, [url.strip()], client=client, refresh=refresh)
         return accept_files(
-            runtime.database, settings, path.strip(), client=client, allowed_roots=settings.ingest_roots
+            runtime.database, settings, path.strip(), client=client, allowed_roots=settings.ingest_roots, begun=begun
         )
 
     return accept
 
 
 async def _report(ctx: Call, operation: OperationAnswer) -> None:
-    open_now = sum(operation.counts.get(status, 0) for status in ("accepted", "fetching", "parsed"))
+    from pegas_assets.stores.documents import OPEN
+
+    open_now = sum(operation.counts.get(status, 0) for status in OPEN)
     total = max(operation.items_total, 1)
     message = ", ".join(f"{status} {count}" for status, count in operation.counts.items())
     await ctx.report_progress(total - open_now, total, message)
@@ -157,7 +204,9 @@ async def _answer(session: Session, taken: Taken, operation: OperationAnswer) ->
     work = taken.work
     trouble = work.trouble if work is not None else None
     ended = work is None or work.done.is_set()
-    if not taken.document_ids:
+    if operation.taking:
+        state = "working"
+    elif not taken.document_ids:
         state = "nothing_to_do"
     elif operation.finished and (ended or (work is not None and work.large)):
         state = "done"
@@ -169,7 +218,7 @@ async def _answer(session: Session, taken: Taken, operation: OperationAnswer) ->
     structure = IngestAnswer(
         operation_id=operation.operation_id,
         state=state,
-        accepted=len(taken.document_ids),
+        accepted=operation.items_total if operation.taking else len(taken.document_ids),
         counts=operation.counts,
         items=operation.items,
         items_total=operation.items_total,

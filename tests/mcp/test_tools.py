@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +171,7 @@ def test_a_folder_is_read_below_an_allowed_root_only(variables: dict[str, str], 
     (allowed / "link").symlink_to(other)
     with RawServer(variables | {"PEGAS_INGEST_ROOTS": str(allowed)}, "--no-warm-up") as server:
         server.initialize("reader")
-        taken = structure_of(server.call_again("memory_ingest", {"path": str(allowed), "wait_s": 0}))
+        taken = structure_of(server.call_again("memory_ingest", {"path": str(allowed), "wait_s": 5}))
         assert taken["accepted"] == 2
         assert taken["state"] in ("working", "done")
         assert taken["sources"][0].startswith("file:allowed-")
@@ -179,6 +180,27 @@ def test_a_folder_is_read_below_an_allowed_root_only(variables: dict[str, str], 
             assert refused["isError"]
             assert structure_of(refused)["code"] == "path_not_allowed"
         assert_only_protocol(server)
+
+
+def test_a_large_folder_gets_its_id_before_all_of_it_is_taken(variables: dict[str, str], tmp_path: Path) -> None:
+    for number in range(1500):
+        (tmp_path / f"{number:04}.md").write_text(f"Buoy {number} of the outer fairway is red.\n", encoding="utf-8")
+    with RawServer(variables | {"PEGAS_INGEST_ROOTS": str(tmp_path), "PEGAS_HTTP_PORT": "1"}, "--no-warm-up") as server:
+        server.initialize("reader")
+        structure_of(server.call_again("memory_stats"))
+        result = server.call("memory_ingest", {"path": str(tmp_path), "wait_s": 0})
+        taken = structure_of(result)
+        assert taken["state"] == "working"
+        for _ in range(600):
+            state = structure_of(server.call("memory_stats", {"operation_id": taken["operation_id"]}))
+            if not state.get("taking"):
+                break
+            assert state["finished"] is False
+            time.sleep(0.1)
+        assert state["items_total"] == 1500
+        address = f"pegas://operation/{taken['operation_id']}?offset=1400&limit=1000"
+        page = json.loads(server.request("resources/read", {"uri": address})["result"]["contents"][0]["text"])
+        assert (page["offset"], len(page["items"]), "next_offset" in page) == (1400, 100, False)
 
 
 def test_a_server_that_reads_only_answers_and_takes_nothing(variables: dict[str, str]) -> None:
@@ -203,6 +225,8 @@ def test_an_atom_and_its_document_can_be_read_whole(server: RawServer) -> None:
     document = json.loads(read["result"]["contents"][0]["text"])
     assert document["text"] == atom["text"]
     assert document["source_kind"] == "manual, untrusted"
+    further = server.request("resources/read", {"uri": f"pegas://atom/{number}?citations_from=1"})
+    assert json.loads(further["result"]["contents"][0]["text"])["citations"] == []
     asked = server.request("resources/read", {"uri": f"pegas://operation/{stored['operation_id']}"})
     assert json.loads(asked["result"]["contents"][0]["text"])["finished"] is True
 
