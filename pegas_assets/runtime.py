@@ -9,9 +9,10 @@ from functools import cached_property
 from pegas_assets.distill.base import Distiller
 from pegas_assets.embedding.base import Embedder
 from pegas_assets.embedding.profile import Profile
+from pegas_assets.errors import InvalidInput
 from pegas_assets.pipeline.parts import IngestParts
 from pegas_assets.projection.graph_target import GraphTarget
-from pegas_assets.projection.targets import Target
+from pegas_assets.projection.targets import TARGETS, Target
 from pegas_assets.projection.vector_target import VectorTarget
 from pegas_assets.search.engines import SearchEngines
 from pegas_assets.settings import Settings
@@ -91,8 +92,15 @@ class Runtime:
         return (self.vector_target, self.graph_target)
 
     def target(self, name: str) -> Target:
-        """The projection called `vectors` or `graph`."""
-        return {target.name: target for target in self.targets}[name]
+        """The projection called `vectors` or `graph`.
+
+        Raises:
+            InvalidInput: there is none of that name.
+        """
+        for target in self.targets:
+            if target.name == name:
+                return target
+        raise InvalidInput(f"{name!r} is no projection.", hint=f"Use {' or '.join(TARGETS)}.", item=name)
 
     @cached_property
     def ingest_parts(self) -> IngestParts:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from pegas_assets.runtime import Runtime
 
-RUNS_AT_ONCE = 2
-"""Runs in this process: a third waits. More would only take the processor from searches."""
 JOB = "ingest_job"
 
 
@@ -30,7 +28,6 @@ class Lineage:
         self._settings = settings
         self._instance: DagsterInstance | None = None
         self._lock = threading.Lock()
-        self._slots = threading.BoundedSemaphore(RUNS_AT_ONCE)
         self._trouble = ""
 
     @property
@@ -39,10 +36,6 @@ class Lineage:
         if self._instance is not None:
             return "ready"
         return f"Dagster is not reachable ({self._trouble})" if self._trouble else "warming up"
-
-    @property
-    def ready(self) -> bool:
-        return self._instance is not None
 
     def warm(self) -> DagsterInstance:
         """The instance, with the job loaded: some seconds when first called. Asked again after a failure.
@@ -75,8 +68,7 @@ class Lineage:
         from pegas_assets.defs.launch import run_ingest_inprocess
 
         instance = self.warm()
-        with self._slots:
-            result = run_ingest_inprocess(instance, runtime, source, document_ids, tags=_tags(client))
+        result = run_ingest_inprocess(instance, runtime, source, document_ids, tags=_tags(client))
         if not result.succeeded:
             raise PegasError(
                 result.error or f"The run {result.run_id} ended as {result.status}.",

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 log = logging.getLogger("pegas_mcp")
 
-MAX_WAIT_S = 10.0
-"""No call holds an agent longer."""
 CALL_S = 9.5
-"""The bound of one piece of work inside a call."""
+"""The bound of the work of a call: with what a look at its outcome takes, an agent waits little more than 10 s."""
 OPEN_S = 2.8
 """The bound of the first contact with a database that is a service: a tool fails within 3 s."""
 PROBE_S = 1.0

@@ -31,7 +31,7 @@ KEEP = "Keep it true"
 for panel, commands in {
     RUN: (stack.up, stack.down, stack.status, migrate.migrate, demo.demo, mcp.mcp),
     READ: (ingest.ingest, search.search, search.context, forget.forget),
-    KEEP: (projections.drift, projections.reconcile, projections.rebuild, projections.optimize),
+    KEEP: (projections.drift, projections.reconcile, projections.rebuild, projections.retry, projections.optimize),
 }.items():
     for command in commands:
         app.command(command.__name__, rich_help_panel=panel)(command)

@@ -9,7 +9,6 @@ import typer
 
 from pegas_assets.cli.opened import opened
 from pegas_assets.cli.output import Advance, print_json, progress, say, table
-from pegas_assets.errors import InvalidInput
 
 if TYPE_CHECKING:
     from pegas_assets.projection.targets import Drift, Reconciled
@@ -77,6 +76,27 @@ def optimize(json: Json = False) -> None:
     say("The index is built." if built else "There was nothing to build.")
     if info is not None:
         say(f"{info.name}: {info.points:,} points, {info.indexed:,} of them indexed.")
+
+
+def retry(json: Json = False) -> None:
+    """Take up again the changes that were set aside after too many failures, and show them."""
+    from pegas_assets.projection.drain import drain
+    from pegas_assets.stores.outbox import revive_dead
+
+    with opened() as runtime:
+        with runtime.database.connection() as connection:
+            revived = revive_dead(connection)
+        drained = drain(runtime.database, runtime.targets, max_attempts=runtime.settings.outbox_max_attempts)
+    problems = [f"{state.target}: {state.unavailable}" for state in drained if state.unavailable]
+    failed = sum(state.failed for state in drained)
+    if json:
+        print_json({"revived": revived, "failed": failed, "problems": problems})
+    else:
+        say(f"{revived:,} taken up again, {failed:,} failed once more." if revived else "Nothing was set aside.")
+        for problem in problems:
+            say(problem, style="yellow")
+    if problems or failed:
+        raise typer.Exit(1)
 
 
 def print_drift(found: Sequence[Drift]) -> None:
@@ -149,17 +169,10 @@ def _report(results: Sequence[Reconciled], json: bool) -> None:
 def _names(target: str) -> tuple[str, ...]:
     from pegas_assets.projection.targets import TARGETS
 
-    if target == "all":
-        return TARGETS
-    if target not in TARGETS:
-        raise InvalidInput(f"{target!r} is no projection.", hint="Use vectors, graph or all.", item=target)
-    return (target,)
+    return TARGETS if target == "all" else (target,)
 
 
 def _buckets(wanted: list[int] | None) -> tuple[int, ...]:
-    from pegas_assets.projection.reconcile import ALL_BUCKETS
+    from pegas_assets.projection.reconcile import ALL_BUCKETS, checked_buckets
 
-    for number in wanted or ():
-        if number not in ALL_BUCKETS:
-            raise InvalidInput(f"{number} is no bucket.", hint=f"Use 0 to {len(ALL_BUCKETS) - 1}.", item=str(number))
-    return tuple(dict.fromkeys(wanted)) if wanted else ALL_BUCKETS
+    return checked_buckets(wanted) if wanted else ALL_BUCKETS

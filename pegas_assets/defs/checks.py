@@ -47,30 +47,26 @@ def drift_check(target: str) -> dg.AssetChecksDefinition:
     def no_drift(runtime: RuntimeResource) -> dg.AssetCheckResult:
         opened = runtime.opened
         with as_failure():
-            found = drift(opened.database, opened.target(target), settle_s=SETTLE_S)
-            wrong = [key for one in found for key in (*one.missing, *one.extra, *one.different)]
-            with opened.database.connection() as connection:
-                late = soundness.keys_under_way(connection, target, wrong)
-        return drift_result(found, late)
+            return drift_result(drift(opened.database, opened.target(target), settle_s=SETTLE_S))
 
     return no_drift
 
 
-def drift_result(found: list[Drift], late: set[str]) -> dg.AssetCheckResult:
-    """The answer from the drift of all buckets, without the keys that are under way."""
+def drift_result(found: list[Drift]) -> dg.AssetCheckResult:
+    """The answer from the drift of all buckets, without the keys that are late."""
     lost = [
         (key, how)
         for one in found
         for how, keys in (("missing", one.missing), ("too much", one.extra), ("different", one.different))
         for key in keys
-        if key not in late
+        if key not in one.late
     ]
     metadata: Metadata = {
         "expected": sum(one.expected for one in found),
         "missing": sum(how == "missing" for _, how in lost),
         "too much": sum(how == "too much" for _, how in lost),
         "different": sum(how == "different" for _, how in lost),
-        "under way": len(late),
+        "under way": sum(len(one.late) for one in found),
     }
     if lost:
         metadata["examples"] = dg.MetadataValue.md(table(("key", "drift"), lost[: soundness.EXAMPLES]))
@@ -87,7 +83,7 @@ def dead_rows_check(target: str) -> dg.AssetChecksDefinition:
     @dg.asset_check(
         asset=ASSET_OF_TARGET[target],
         name="no_dead_rows",
-        description="No outbox row was set aside after too many failures. `pegas outbox retry` or a rebuild takes them up.",
+        description="No outbox row was set aside after too many failures. `pegas retry` or a rebuild takes them up.",
     )
     def no_dead_rows(runtime: RuntimeResource) -> dg.AssetCheckResult:
         with as_failure(), runtime.opened.database.connection() as connection:

@@ -19,7 +19,7 @@ from pegas_assets.defs.retention import prune_runs
 from pegas_assets.defs.stages import INGEST_STAGES
 from pegas_assets.identity import BUCKETS
 from pegas_assets.projection.drain import drain
-from pegas_assets.projection.reconcile import reconcile
+from pegas_assets.projection.reconcile import checked_buckets, reconcile
 from pegas_assets.stores.outbox import prune_processed
 from pegas_assets.stores.traces import prune_traces
 
@@ -101,13 +101,16 @@ class ReprojectConfig(dg.Config):
 @dg.op(description="Reconcile scattered buckets in one run; report each.")
 def reproject_buckets(context: dg.OpExecutionContext, config: ReprojectConfig, runtime: RuntimeResource) -> None:
     opened = runtime.opened
-    for target in config.targets:
+    with as_failure():
+        chosen = [opened.target(name) for name in config.targets]
+        buckets = checked_buckets(config.buckets)
+    for target in chosen:
         with as_failure():
-            results = reconcile(opened.database, opened.target(target), config.buckets)
+            results = reconcile(opened.database, target, buckets)
         for result in results:
             context.log_event(
                 dg.AssetMaterialization(
-                    asset_key=ASSET_OF_TARGET[target],
+                    asset_key=ASSET_OF_TARGET[target.name],
                     partition=bucket_key(result.bucket),
                     metadata=reconciled_metadata(result) | {"by": "reproject"},
                 )

@@ -28,7 +28,7 @@ def prune_runs(
     checks: Sequence[dg.AssetCheckKey] = (),
     log: Callable[[str], None] | None = None,
 ) -> Pruned:
-    """Remove finished runs and their events, but those that hold the latest materialisation of an asset's partition or
+    """Remove finished runs with their events and output, but those that hold the latest materialisation of an asset's partition or
     the latest answer of one of `checks`."""
     before = datetime.now(UTC) - timedelta(days=older_than_days)
     latest = _runs_of_latest(instance, checks)
@@ -43,6 +43,7 @@ def prune_runs(
                 cursor = run_id  # A cursor is a run that still exists.
             else:
                 instance.delete_run(run_id)
+                instance.compute_log_manager.delete_logs(prefix=[run_id])
                 removed += 1
         if log is not None:
             log(f"{removed} runs removed, {kept} kept")

@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 
 import dagster as dg
+from dagster._core.definitions.assets.job.asset_job import IMPLICIT_ASSET_JOB_NAME
 from dagster._core.storage.dagster_run import IN_PROGRESS_RUN_STATUSES, NOT_FINISHED_STATUSES
 
 from pegas_assets.defs import tags
@@ -121,8 +122,14 @@ def _owner(run: dg.DagsterRun | None) -> tuple[str, int, int] | None:
 
 def earlier_runs(instance: dg.DagsterInstance, job: str, states: Sequence[str]) -> list[EarlierRun]:
     """The runs of a job that are in flight over a whole partition, and the ended ones that answered one of `states`."""
+    # What a person materialises from the lineage is a run of no job of ours.
+    jobs = (job, IMPLICIT_ASSET_JOB_NAME) if job == ingest_job.name else (job,)
     records = [
-        *instance.get_run_records(dg.RunsFilter(job_name=job, statuses=NOT_FINISHED_STATUSES)),
+        *(
+            record
+            for name in jobs
+            for record in instance.get_run_records(dg.RunsFilter(job_name=name, statuses=NOT_FINISHED_STATUSES))
+        ),
         *instance.get_run_records(dg.RunsFilter(job_name=job, tags={tags.STATE: list(states)})),
     ]
     return [

@@ -295,4 +295,3 @@ def _require_size(size: int, settings: Settings, item: str) -> None:
             hint="Split it, or raise PEGAS_MAX_DOCUMENT_BYTES.",
             item=item,
         )
-

@@ -7,13 +7,27 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
+from pegas_assets.errors import InvalidInput
 from pegas_assets.identity import BUCKETS
 from pegas_assets.projection.targets import Drift, Reconciled, Target
 from pegas_assets.stores.locks import bucket_lock
 from pegas_assets.stores.outbox import settle_done, unsettled_ids
 from pegas_assets.stores.postgres import Database
+from pegas_assets.stores.soundness import keys_under_way
 
 ALL_BUCKETS = tuple(range(BUCKETS))
+
+
+def checked_buckets(wanted: Sequence[int]) -> tuple[int, ...]:
+    """The buckets, each once.
+
+    Raises:
+        InvalidInput: a number that is none.
+    """
+    for number in wanted:
+        if number not in ALL_BUCKETS:
+            raise InvalidInput(f"{number} is no bucket.", hint=f"Use 0 to {BUCKETS - 1}.", item=str(number))
+    return tuple(dict.fromkeys(wanted))
 
 
 def reconcile(
@@ -82,7 +96,7 @@ def drift(
     """Compare buckets with PostgreSQL, changing nothing.
 
     Each bucket is compared under its lock, so no consumer is half-way. A change that is committed and not drained yet is
-    drift too; `settle_s` gives the drain that long to catch up before it is reported.
+    drift too, named in `late`; `settle_s` gives the drain that long to catch up before it is reported.
     """
     target.prepare()
     found: list[Drift] = []
@@ -92,6 +106,10 @@ def drift(
             while True:
                 with bucket_lock(session, target.lock, bucket):
                     state = target.compare(bucket)
+                    if state.total:
+                        # Under the lock: nobody can settle a row between the two looks.
+                        late = keys_under_way(session, target.name, state.wrong)
+                        state = replace(state, late=frozenset(late))
                 if state.total == 0 or time.monotonic() >= deadline:
                     break
                 time.sleep(0.2)

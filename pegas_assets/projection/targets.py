@@ -34,6 +34,12 @@ class Drift:
     missing: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     different: tuple[str, ...] = ()
+    late: frozenset[str] = frozenset()
+    """Those of them whose change is committed and still waits in the outbox."""
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        return (*self.missing, *self.extra, *self.different)
 
     @property
     def total(self) -> int:

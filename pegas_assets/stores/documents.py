@@ -363,18 +363,6 @@ def record_parse(connection: Connection, document_id: int, parsed: ParsedDocumen
     )
 
 
-def open_sources(connection: Connection) -> list[tuple[str, int, int]]:
-    """Each source with work that may be done now: name, documents, and the sum of attempts, which tells states apart."""
-    rows = connection.execute(
-        """
-        SELECT source, count(*), sum(attempts) FROM pm_document
-        WHERE status IN ('accepted', 'fetching', 'parsed') AND next_attempt_at <= now()
-        GROUP BY source ORDER BY min(id)
-        """
-    ).fetchall()
-    return [(source, count, int(attempts)) for source, count, attempts in rows]
-
-
 def all_sources(connection: Connection) -> list[str]:
     """Every partition key that has documents."""
     return [row[0] for row in connection.execute("SELECT DISTINCT source FROM pm_document ORDER BY 1").fetchall()]

@@ -95,9 +95,7 @@ def add_items(connection: Connection, operation_id: str, items: Sequence[Item]) 
     )
 
 
-def operation_state(
-    connection: Connection, operation_id: str, limit: int = 50, *, offset: int = 0
-) -> OperationState:
+def operation_state(connection: Connection, operation_id: str, limit: int = 50, *, offset: int = 0) -> OperationState:
     """How a request stands, with `limit` of its items from `offset` on, those with something to say first.
 
     Raises:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 POLL_S = 0.01
 PROGRESS_S = 0.5
-READ_S = 2.0
+READ_S = 1.0
 """The bound of a look at how it stands."""
 
 
@@ -49,9 +49,7 @@ async def memory_ingest(
     session = session_of(ctx)
     client = client_of(ctx)
     begun: list[str] = []
-    accept = _acceptor(
-        session, client, text=text, url=url, path=path, title=title, refresh=refresh, begun=begun.append
-    )
+    accept = _acceptor(session, client, text=text, url=url, path=path, title=title, refresh=refresh, begun=begun.append)
 
     def take(runtime: Runtime) -> Taken:
         from pegas_assets.stores.document_work import waiting_by_source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ from pydantic import Field
 from pegas_assets.errors import PegasError
 from pegas_mcp.rendering import down_targets, stored
 from pegas_mcp.results import StoreAnswer, answer
-from pegas_mcp.session import Session
+from pegas_mcp.session import CALL_S, Session
 from pegas_mcp.tools.arguments import Call, Type, client_of, session_of
 from pegas_mcp.tools.marks import writing
 
@@ -70,9 +71,10 @@ async def memory_store(
 
 async def _stored(session: Session, work: Callable[[Runtime], Stored]) -> Stored:
     """Do it, again where another process is at the same document: what it writes is what this call asked for."""
+    deadline = time.perf_counter() + CALL_S
     for wait_s in (*AGAIN_S, None):
         try:
-            return await session.run(work)
+            return await session.run(work, limit_s=max(AGAIN_S[0], deadline - time.perf_counter()))
         except PegasError as error:
             if error.code == "timeout":
                 error.hint = "It may be kept all the same. Store it again if a search does not find it: twice is once."

@@ -65,7 +65,8 @@ def test_a_hit_shows_score_parts_document_locator_and_sentence(shared: Commands)
     assert "dense" in outcome.out
     assert "“The sluice gate of Alder lock weighs 4 tonnes.”" in outcome.out
     assert "Alder lock" in outcome.out
-    assert "chars 0–" in outcome.out
+    start = NOTES["lock.md"].index("The sluice gate")
+    assert f"chars {start}–{start + len('The sluice gate of Alder lock weighs 4 tonnes.')}" in outcome.out
     assert "lock.md" in outcome.out
 
 
@@ -133,6 +134,17 @@ def test_what_is_forgotten_is_found_no_more_and_leaves_no_drift(pegas: Commands,
     assert gone.json["atoms_removed"] > 0
     assert pegas("search", "boathouse key", "--json").json["hits"] == []
     assert pegas("drift").code == 0
+
+
+def test_what_was_set_aside_is_taken_up_again(pegas: Commands, base: Runtime, tmp_path: Path) -> None:
+    (tmp_path / "ford.md").write_text("The ford of Alder is 40 cm deep.", encoding="utf-8")
+    pegas("ingest", str(tmp_path / "ford.md"))
+    with base.database.connection() as connection:
+        connection.execute("UPDATE pm_outbox SET vector_state = 'dead' WHERE entity_type = 'atom'")
+        (dead,) = connection.execute("SELECT count(*) FROM pm_outbox WHERE vector_state = 'dead'").fetchone() or (0,)
+    assert dead > 0
+    assert pegas("retry", "--json").json == {"revived": dead, "failed": 0, "problems": []}
+    assert pegas("retry").out.strip() == "Nothing was set aside."
 
 
 def test_drift_is_shown_and_mended(pegas: Commands, base: Runtime, tmp_path: Path) -> None:

@@ -160,6 +160,16 @@ def test_scattered_buckets_are_reprojected_in_one_run(
     assert rebuild(opened, instance, "00", "15").success
 
 
+@pytest.mark.parametrize("wrong", [{"targets": ["qdrant"]}, {"buckets": [99]}])
+def test_a_slice_that_is_none_is_refused_by_name(
+    opened: Runtime, instance: dg.DagsterInstance, wrong: dict[str, list[object]]
+) -> None:
+    result = run(opened, instance, "reproject_job", config={"ops": {"reproject_buckets": {"config": wrong}}})
+    (failure,) = result.filter_events(lambda event: event.is_step_failure)
+    assert str(next(iter(wrong.values()))[0]) in failure.step_failure_data.user_failure_data.description
+    assert materialised(result, "reproject_buckets") == []
+
+
 def test_the_index_is_built_and_shows_the_same_points(
     opened: Runtime, instance: dg.DagsterInstance, atoms: Sequence[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import dagster as dg
 
@@ -67,3 +68,16 @@ def test_the_job_prunes_outbox_rows_and_traces_by_their_age(opened: Runtime, ins
         traces = [row[0] for row in connection.execute("SELECT session_id FROM pm_episodic_trace").fetchall()]
     assert left == ["doc:2", "doc:3"], "a row that some projection has not shown is never pruned"
     assert traces == ["new"]
+
+
+def test_what_an_old_run_printed_goes_with_it(tmp_path: Path) -> None:
+    @dg.job
+    def speaks() -> None:
+        dg.op(name="say")(lambda: print("said"))()
+
+    with dg.DagsterInstance.local_temp(str(tmp_path)) as instance:
+        run = speaks.execute_in_process(instance=instance)
+        assert [path for path in tmp_path.rglob("*.out") if run.run_id in str(path)]
+        prune_runs(instance, 0.0)
+        assert instance.get_run_by_id(run.run_id) is None
+        assert not [path for path in tmp_path.rglob("*.out") if run.run_id in str(path)]

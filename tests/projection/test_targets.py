@@ -40,6 +40,19 @@ def test_a_drain_leaves_no_drift_in_either_projection(filled: Runtime) -> None:
     assert filled.graph.counts()["CITES"] == COUNT
 
 
+def test_what_waits_in_the_outbox_is_late_and_what_does_not_is_lost(filled: Runtime) -> None:
+    drain(filled.database, filled.targets)
+    (late,) = make_atoms(filled.database, make_document(filled.database), ["A gate that is not shown yet."])
+    with filled.database.connection() as connection:
+        (lost,) = connection.execute("SELECT min(id) FROM pm_atom").fetchone() or (0,)
+    filled.vectors.delete(filled.vector_target.collection(), [f"atom:{lost}"])
+
+    found = drift(filled.database, filled.vector_target)
+
+    assert {key for state in found for key in state.missing} == {f"atom:{late}", f"atom:{lost}"}
+    assert {key for state in found for key in state.late} == {f"atom:{late}"}
+
+
 def test_progress_of_a_drain_is_told_for_each_target(filled: Runtime) -> None:
     told: list[str] = []
 
