@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from pegas_assets.cli import demo, forget, ingest, mcp, migrate, projections, search, stack
+from pegas_assets.cli import demo, exchange, forget, ingest, mcp, migrate, projections, search, stack
 from pegas_assets.cli.output import print_error
 from pegas_assets.errors import InvalidInput, PegasError
 
@@ -31,7 +31,15 @@ KEEP = "Keep it true"
 for panel, commands in {
     RUN: (stack.up, stack.down, stack.status, migrate.migrate, demo.demo, mcp.mcp),
     READ: (ingest.ingest, search.search, search.context, forget.forget),
-    KEEP: (projections.drift, projections.reconcile, projections.rebuild, projections.retry, projections.optimize),
+    KEEP: (
+        projections.drift,
+        projections.reconcile,
+        projections.rebuild,
+        projections.retry,
+        projections.optimize,
+        exchange.export,
+        exchange.load,
+    ),
 }.items():
     for command in commands:
         app.command(command.__name__, rich_help_panel=panel)(command)
