@@ -154,6 +154,20 @@ class Runtime:
                 require_schema(self.database)
             self._schema_checked = True
 
+    def start(self, tell: Callable[[str], object] = lambda step: None) -> None:
+        """Start the engines that do not run yet and check the schema; `tell` gets the name of each step before it.
+
+        Raises:
+            EngineUnavailable: an engine does not come up; the message says which and where its log is.
+            SchemaMismatch: as `ensure_schema`.
+        """
+        tell("PostgreSQL")
+        self.ensure_schema()
+        tell("the vector engine")
+        self.vectors.version()
+        tell("the graph")
+        self.graph.version()
+
     def close(self) -> None:
         """Give connections back. Engines that were started stay up for the next."""
         for name in ("database", "vectors", "graph"):

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pegas_assets.stores.operations import ItemState, OperationState
 
 WELL = ("done", "duplicate", "unchanged")
-OPEN = ("accepted", "fetching", "parsed")
 SHOWN_ITEMS = 40
 CLIENT = "cli"
 
@@ -40,8 +39,21 @@ class Ingested:
 
     @property
     def well(self) -> bool:
-        """Nothing was refused, nothing failed. What is only accepted is well where nobody waits for it."""
-        return not self.problems and not any(count for status, count in self.counts.items() if status not in WELL)
+        """Nothing was refused, nothing failed, all is made."""
+        return self.well_so_far and not self.waiting
+
+    @property
+    def well_so_far(self) -> bool:
+        """The same where nobody waits for what is still to be made."""
+        told_off = sum(count for status, count in self.counts.items() if status not in WELL) - self.waiting
+        return not self.problems and not told_off
+
+    @property
+    def waiting(self) -> int:
+        """Documents kept and still to be made."""
+        from pegas_assets.stores.documents import OPEN
+
+        return sum(self.counts.get(status, 0) for status in OPEN)
 
 
 def ingest(
@@ -76,8 +88,7 @@ def ingest(
         )
     else:
         print_ingested(result)
-    waiting_is_well = not wait and not result.problems and all(status in (*WELL, *OPEN) for status in result.counts)
-    if not (result.well or waiting_is_well):
+    if not (result.well if wait else result.well_so_far):
         raise typer.Exit(1)
 
 
@@ -172,9 +183,8 @@ def print_ingested(result: Ingested) -> None:
     say(", ".join(f"{number(count)} {status}" for status, count in sorted(result.counts.items())) + ".")
     for problem in result.problems:
         say(shown(problem), style="yellow")
-    waiting = sum(result.counts.get(status, 0) for status in OPEN)
-    if waiting:
-        say(f"{number(waiting)} kept and still to be made: a run of Dagster takes them up (`pegas up`).")
+    if result.waiting:
+        say(f"{number(result.waiting)} kept and still to be made: a run of Dagster takes them up (`pegas up`).")
     if result.runs:
         say(f"Runs in Dagster: {', '.join(result.runs)}")
 

@@ -66,10 +66,7 @@ def rebuild(
 def optimize(json: Json = False) -> None:
     """Build the vector index over what was written since the last time, while searches go on."""
     with opened() as runtime, progress(quiet=json) as advance:
-        name = runtime.vector_target.collection()
-        runtime.vector_target.prepare()
-        built = runtime.vectors.optimize(name, progress=lambda step: advance(step, 0, None))
-        info = runtime.vectors.info(name)
+        built, info = runtime.vector_target.build_index(lambda step: advance(step, 0, None))
     if json:
         print_json({"built": built, "collection": info})
         return

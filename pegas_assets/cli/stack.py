@@ -98,14 +98,7 @@ def status(json: Json = False) -> None:
 def start_engines(runtime: Runtime, advance: Advance) -> None:
     """Start PostgreSQL, the vector engine and the graph, and bring the schema up to date."""
     with _steps(advance) as tell:
-        tell("starting PostgreSQL")
-        runtime.database.version()
-        tell("migrating")
-        runtime.ensure_schema()
-        tell("starting the vector engine")
-        runtime.vectors.version()
-        tell("starting the graph")
-        runtime.graph.version()
+        runtime.start(lambda part: tell(f"starting {part}"))
 
 
 def start_engines_of(settings: Settings, advance: Advance) -> None:

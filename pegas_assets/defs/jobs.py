@@ -155,11 +155,8 @@ def retention_job() -> None:
 
 @dg.op(description="Build the vector index over what was written since the last time.")
 def build_vector_index(context: dg.OpExecutionContext, runtime: RuntimeResource) -> None:
-    opened = runtime.opened
     with as_failure():
-        collection = opened.vector_target.ready_collection()
-        opened.vectors.optimize(collection, context.log.info)
-        info = opened.vectors.info(collection)
+        _, info = runtime.opened.vector_target.build_index(context.log.info)
     if info is not None:
         context.add_output_metadata({"collection": info.name, "points": info.points, "indexed": info.indexed})
 

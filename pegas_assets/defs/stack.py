@@ -61,12 +61,7 @@ def up(settings: Settings, progress: Progress | None = None) -> StackStatus:
     """
     tell = progress or (lambda line: None)
     with Runtime(settings, application="pegas-up") as runtime:
-        tell("PostgreSQL")
-        runtime.ensure_schema()
-        tell("vector engine")
-        runtime.vectors.version()
-        tell("graph engine")
-        runtime.graph.version()
+        runtime.start(tell)
     if find(stack_spec(settings)) is None:
         require_free_port(settings)
         tell("Dagster: code server, webserver, daemon")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pegas_assets.aside import ahead
 from pegas_assets.embedding.base import Embedder
@@ -15,7 +15,7 @@ from pegas_assets.stores.locks import LockClass
 from pegas_assets.stores.outbox import VECTOR, OutboxRow, Statements
 from pegas_assets.stores.postgres import Database
 from pegas_assets.stores.projected import vector_hashes, vector_rows
-from pegas_assets.stores.vectors import Point, VectorStore
+from pegas_assets.stores.vectors import CollectionInfo, Point, VectorStore
 
 BATCH = 2000
 """Points in one write: enough to fill the engine, little enough for memory."""
@@ -68,6 +68,11 @@ class VectorTarget:
 
     def prepare(self) -> None:
         self._vectors.ensure_collection(self.collection(), self._embedder.fingerprint.dimension, self._fingerprint)
+
+    def build_index(self, progress: Callable[[str], object]) -> tuple[bool, CollectionInfo | None]:
+        """Index what was written since the last time, while serving goes on: whether there was any, and how it stands."""
+        name = self.ready_collection()
+        return self._vectors.optimize(name, progress), self._vectors.info(name)
 
     def empty(self) -> None:
         self._vectors.drop_collection(self.collection())

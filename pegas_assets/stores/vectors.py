@@ -123,7 +123,7 @@ class VectorStore(Protocol):
         """Remove a collection with all that it holds. One that is not there is no error."""
         ...
 
-    def optimize(self, name: str, progress: Callable[[str], None] | None = None) -> bool:
+    def optimize(self, name: str, progress: Callable[[str], object] | None = None) -> bool:
         """Build the vector index over what was written since the last time, while serving goes on. False: nothing to do."""
         ...
 

@@ -35,7 +35,7 @@ _ERRORS: dict[str, type[PegasError]] = {
     error.code: error for error in (BadEmbedding, FingerprintMismatch, InvalidInput, NotFound)
 }
 
-Progress = Callable[[str], None]
+Progress = Callable[[str], object]
 
 
 class EmbeddedVectorStore:
