@@ -26,6 +26,8 @@ _COLOUR = re.compile(r"(?:^|;)\s*color\s*:\s*([^;!]+)", re.IGNORECASE)
 _BACKGROUND = re.compile(r"(?:^|;)\s*background(?:-color)?\s*:\s*([^;!]+)", re.IGNORECASE)
 _WHITE = re.compile(r"^(?:#fff(?:fff)?|white|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\))$", re.IGNORECASE)
 _HIDDEN_CLASS = re.compile(r"(?:^|\s)(?:visually-hidden|sr-only|screen-reader-text|d-none|hidden|invisible)(?:\s|$)")
+_PERMALINK = re.compile(r"^[¶§#🔗⚓]$|^(?:permalink|link to this (?:heading|section))$", re.IGNORECASE)
+_EDIT_LINK = re.compile(r"(?:^|\s)(?:mw-editsection|headerlink|header-anchor|anchorjs-link)(?:\s|$)")
 _NOTICE = re.compile(r"cookie|consent|gdpr|newsletter-(?:popup|modal)", re.IGNORECASE)
 _HIDING_RULE = re.compile(r"([^{}@]+)\{([^{}]*)\}")
 _SIMPLE_SELECTOR = re.compile(r"^(?:[a-z][a-z0-9]*)?([.#])([\w-]+)$", re.IGNORECASE)
@@ -50,7 +52,7 @@ def drop_hidden(root: HtmlElement) -> None:
             # JSON-LD in the head feeds the metadata and is never text.
             if not (element.tag == "script" and "ld+json" in (element.get("type") or "")):
                 drop(element)
-        elif _is_hidden(element, hidden_names) or _is_notice(element):
+        elif _is_hidden(element, hidden_names) or _is_notice(element) or _is_tool_of_heading(element):
             drop(element)
 
 
@@ -108,6 +110,13 @@ def _hidden_by_rules(root: HtmlElement) -> frozenset[str]:
                     if match := _SIMPLE_SELECTOR.match(selector.strip()):
                         names.add(match.group(1) + match.group(2))
     return frozenset(names)
+
+
+def _is_tool_of_heading(element: HtmlElement) -> bool:
+    """A mark beside a heading that links to it or edits it."""
+    if _EDIT_LINK.search(element.get("class") or ""):
+        return True
+    return element.tag == "a" and bool(_PERMALINK.match(element.text_content().strip()))
 
 
 def _is_notice(element: HtmlElement) -> bool:

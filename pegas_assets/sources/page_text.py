@@ -1,14 +1,17 @@
-"""Writes a page's tree as Markdown, element by element: for pages that are too small for an extractor to judge."""
+"""Writes a page's tree as Markdown, block by block: the form of the text, whoever judges what of it is worth reading."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _AROUND = ("nav", "header", "footer", "aside", "form", "menu", "head", "title")
+_MOSTLY = 0.5
+"""A form, or an aside, that holds so much of the text is the page itself."""
 _AROUND_ROLES = ("navigation", "banner", "contentinfo", "search", "complementary", "dialog", "menu", "menubar")
 _INLINE = frozenset(
     (
@@ -17,14 +20,27 @@ _INLINE = frozenset(
         "strong", "sub", "sup", "time", "tt", "u", "var", "wbr", "img", "picture", "source",
     )
 )  # fmt: skip
+_CALLOUT = re.compile(r"note|tip|warning|admonition|callout|important|info|hint|caution|danger|remark", re.IGNORECASE)
 _BLANKS = re.compile(r"[ \t\r\n\f]+")
 _MARKS = {"code": "`", "tt": "`", "kbd": "`", "samp": "`", "strong": "**", "b": "**", "em": "*", "i": "*"}
 
 
+@dataclass(frozen=True)
+class PageBlock:
+    """A heading, paragraph, list or quote as Markdown, and the element that holds it."""
+
+    element: HtmlElement
+    markdown: str
+
+
+def page_body(root: HtmlElement) -> HtmlElement:
+    body = root.find("body")
+    return body if body is not None else root
+
+
 def main_element(root: HtmlElement) -> HtmlElement:
     """The one `article` or `main` that holds most of the page's text, else the body."""
-    body = root.find("body")
-    whole = body if body is not None else root
+    whole = page_body(root)
     total = len(whole.text_content())
     for tag in ("article", "main"):
         found = list(whole.iter(tag))
@@ -33,26 +49,30 @@ def main_element(root: HtmlElement) -> HtmlElement:
     return whole
 
 
-def page_markdown(root: HtmlElement) -> str:
+def page_blocks(root: HtmlElement) -> list[PageBlock]:
     """The readable text below an element: headings, paragraphs, lists and quotes, without what stands around."""
-    blocks: list[str] = []
-    _blocks(root, blocks, "", root)
-    return "\n\n".join(block for block in blocks if block.strip())
+    blocks: list[PageBlock] = []
+    _blocks(root, blocks, root)
+    return blocks
+
+
+def page_markdown(root: HtmlElement) -> str:
+    """The same as one text."""
+    return "\n\n".join(block.markdown for block in page_blocks(root))
 
 
 def visible_text(root: HtmlElement) -> str:
     """All text of the body on one line."""
-    body = root.find("body")
-    return " ".join((body if body is not None else root).text_content().split())
+    return " ".join(page_body(root).text_content().split())
 
 
-def _blocks(element: HtmlElement, blocks: list[str], prefix: str, top: HtmlElement) -> None:
+def _blocks(element: HtmlElement, blocks: list[PageBlock], top: HtmlElement) -> None:
     run: list[str] = [_flat(element.text)]
 
     def close() -> None:
         text = _folded("".join(run))
         if text:
-            blocks.append(prefix + text)
+            blocks.append(PageBlock(element, text))
         run.clear()
 
     for child in element:
@@ -63,36 +83,49 @@ def _blocks(element: HtmlElement, blocks: list[str], prefix: str, top: HtmlEleme
             run.append("\n")
         elif child.tag in _INLINE and not _has_blocks(child):
             run.append(_inline(child))
-        elif child.tag in _AROUND or (child.get("role") or "").lower() in _AROUND_ROLES:
-            # The header of an article holds its title.
-            close()
-            if child.tag == "header" and top.tag in ("article", "main"):
-                _blocks(child, blocks, prefix, top)
         else:
             close()
-            _block(child, blocks, prefix, top)
+            if not _stands_around(child, top):
+                _block(child, blocks, top)
         run.append(_flat(child.tail))
     close()
 
 
-def _block(element: HtmlElement, blocks: list[str], prefix: str, top: HtmlElement) -> None:
+def _stands_around(element: HtmlElement, top: HtmlElement) -> bool:
+    if element.tag == "header" and any(around.tag in ("article", "main") for around in element.iterancestors()):
+        # The header of an article holds its title.
+        return False
+    if element.tag == "aside" and _CALLOUT.search(element.get("class") or ""):
+        return False
+    if element.tag in ("form", "aside"):
+        return len(element.text_content()) < _MOSTLY * len(top.text_content())
+    return element.tag in _AROUND or (element.get("role") or "").lower() in _AROUND_ROLES
+
+
+def _block(element: HtmlElement, blocks: list[PageBlock], top: HtmlElement) -> None:
     tag = element.tag
     if re.fullmatch("h[1-6]", tag):
         title = _folded(_inline(element)).replace("\n", " ")
         if title:
-            blocks.append(f"{'#' * int(tag[1])} {title}")
+            blocks.append(PageBlock(element, f"{'#' * int(tag[1])} {title}"))
     elif tag in ("ul", "ol"):
         items = _list(element, 0)
         if items:
-            blocks.append("\n".join(items))
+            blocks.append(PageBlock(element, "\n".join(items)))
     elif tag == "blockquote":
-        inner: list[str] = []
-        _blocks(element, inner, "", top)
-        blocks.append("\n".join(f"> {line}".rstrip() for line in "\n\n".join(inner).split("\n")))
+        inner: list[PageBlock] = []
+        _blocks(element, inner, top)
+        quoted = "\n\n".join(block.markdown for block in inner)
+        if quoted:
+            blocks.append(PageBlock(element, "\n".join(f"> {line}".rstrip() for line in quoted.split("\n"))))
+    elif tag == "dl" and not any(_has_blocks(part) for part in element):
+        terms = _terms(element)
+        if terms:
+            blocks.append(PageBlock(element, "\n".join(terms)))
     elif tag == "hr":
         return
     else:
-        _blocks(element, blocks, prefix, top)
+        _blocks(element, blocks, top)
 
 
 def _list(element: HtmlElement, depth: int) -> list[str]:
@@ -111,6 +144,25 @@ def _list(element: HtmlElement, depth: int) -> list[str]:
         if text:
             lines.append(f"{'  ' * depth}{mark} {text}")
         lines.extend(nested)
+    return lines
+
+
+def _terms(element: HtmlElement) -> list[str]:
+    """A list of terms, each with what is said of it; several terms may share it, and one may have several."""
+    lines: list[str] = []
+    terms: list[str] = []
+    said = False
+    for part in element:
+        text = _folded(_inline(part)).replace("\n", " ")
+        if part.tag == "dt" and text:
+            marked = text if re.search(r"[*`]", text) else f"**{text}**"
+            terms = [marked] if said else [*terms, marked]
+            said = False
+        elif part.tag == "dd" and text:
+            lines.append(f"- {', '.join(terms)}: {text}" if terms else f"- {text}")
+            said = True
+    if terms and not said:
+        lines.append(f"- {', '.join(terms)}")
     return lines
 
 

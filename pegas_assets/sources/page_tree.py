@@ -47,11 +47,20 @@ def prepare(root: HtmlElement) -> SetAside:
     _set_code_aside(root, aside)
     _undo_layout(root)
     _set_tables_aside(root, aside)
+    _close_terms(root)
     for figure in list(root.iter("figcaption")):
         figure.tag = "p"
     for figure in list(root.iter("figure")):
         figure.tag = "div"
     return aside
+
+
+def _close_terms(root: HtmlElement) -> None:
+    """Terms that nobody closed stand beside each other, as in a browser; the parser puts one into another."""
+    for part in list(root.iter("dt", "dd")):
+        around = part.getparent()
+        if around is not None and around.tag in ("dt", "dd"):
+            around.addnext(part)
 
 
 def _tables_of_code(root: HtmlElement) -> None:

@@ -14,7 +14,8 @@ from pegas_assets.settings import public_address
 from pegas_assets.sources.addresses import normalise_url
 from pegas_assets.sources.chunking import CHUNKER, CountTokens, cut
 from pegas_assets.sources.markdown_blocks import markdown_blocks
-from pegas_assets.sources.page_text import main_element, page_markdown, visible_text
+from pegas_assets.sources.page_main import main_blocks
+from pegas_assets.sources.page_text import visible_text
 from pegas_assets.sources.page_tree import SetAside, prepare
 from pegas_assets.sources.partition import registered_domain
 from pegas_assets.sources.text import title_of
@@ -244,43 +245,17 @@ def _is_shell(root: HtmlElement) -> bool:
 
 
 def _markdown(root: HtmlElement, aside: SetAside) -> str:
-    """The main text: the extractor's, unless it lost the structure, the code, or most of the one article."""
+    """The main text, where an extractor sees it."""
     from copy import deepcopy
 
     from lxml import etree
     from trafilatura import extract
 
-    main = main_element(root)
-    own = page_markdown(main)
     try:
-        taken = (
-            extract(
-                deepcopy(root),
-                output_format="markdown",
-                include_comments=False,
-                include_tables=True,
-                include_formatting=True,
-                include_links=False,
-                deduplicate=False,
-            )
-            or ""
-        )
+        taken = extract(deepcopy(root), include_comments=False, include_tables=True, deduplicate=False) or ""
     except (ValueError, TypeError, AttributeError, RecursionError, etree.LxmlError):
         taken = ""
-    return aside.back(_tidy(own if _own_is_better(own, taken, main, aside) else taken))
-
-
-def _own_is_better(own: str, taken: str, main: HtmlElement, aside: SetAside) -> bool:
-    if not taken.strip():
-        return True
-    parts_own = sum(word in own for word in aside.parts)
-    parts_taken = sum(word in taken for word in aside.parts)
-    chosen = main.tag in ("article", "main")
-    if parts_taken < parts_own and (chosen or parts_taken == 0 or len(own) < 4000):
-        return True
-    if own.count("\n\n") >= 2 and taken.count("\n") < own.count("\n\n") // 2 and len(own) < 2 * len(taken) + 500:
-        return True
-    return len(taken) < (0.7 if chosen else 0.3) * len(own) and (chosen or len(own) < 4000)
+    return aside.back(_tidy("\n\n".join(block.markdown for block in main_blocks(root, taken))))
 
 
 def _tidy(markdown: str) -> str:
