@@ -63,8 +63,3 @@ def atom_hash(atom_type: str, text: str) -> str:
     """The identity of an atom's content: SHA-256 of its type and canonical text, in hex."""
     canonical = canonical_text(text, fold_space=atom_type not in ("code", "table"))
     return sha256_hex(f"{atom_type}\n{canonical}")
-
-
-def document_hash(text: str) -> str:
-    """The identity of a document's text: the same under another line end, address, white space or normal form."""
-    return sha256_hex(canonical_text(text))

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pegas_assets.distill.quotations import span_of
 from pegas_assets.embedding.base import Embedder
 from pegas_assets.errors import Refused
-from pegas_assets.identity import document_hash
 from pegas_assets.model import DocumentStatus
 from pegas_assets.pipeline.report import Progress, StageReport
+from pegas_assets.pipeline.same_text import same_text_hash
 from pegas_assets.pipeline.work import each_document
 from pegas_assets.settings import Settings
 from pegas_assets.sources.registry import parse
@@ -63,7 +63,7 @@ def chunk_pending(
         )
         if not parsed.chunks or not has_words(parsed.text):
             raise Refused("The document has no text.", hint="Give one with at least one word.", item=document.uri)
-        content_hash = document_hash(parsed.text)
+        content_hash = same_text_hash(parsed)
 
         def write(connection: Connection) -> str:
             # Two copies that are read at the same moment must see each other: the lock is the one dedup uses.

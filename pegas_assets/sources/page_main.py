@@ -50,12 +50,14 @@ def main_blocks(root: HtmlElement, taken: str) -> list[PageBlock]:
     first, last = _extent(blocks, sure) if part is body else (0, len(blocks))
     named = _named(blocks, sure or blocks, part if inside else body)
     taken_ones = {id(block) for block in sure}
+    holders = {block.element.getparent() for block in sure}
     kept = []
     for place, block in enumerate(blocks):
         was_taken = id(block) in taken_ones
         if id(block) in named and not (was_taken and len(block.markdown) > _LONG_CHARS):
             continue
-        beside = id(block) in inside and first <= place < last
+        # A list or a table that ends the text stands in the same element as the paragraphs before it.
+        beside = id(block) in inside and (first <= place < last or block.element.getparent() in holders)
         if was_taken or (beside and not _is_links(block) and not _is_note(block)):
             kept.append(place)
     return [blocks[place] for place in _without_bare_headings(blocks, kept)]

@@ -33,6 +33,17 @@ def test_short_things_between_long_paragraphs_stay_in_their_place(items: str, wa
         assert text.index(LONG) < text.index(part) < text.index(MORE)
 
 
+def test_what_ends_a_text_is_kept() -> None:
+    text = text_of(
+        f"<div><a href=1>Home</a> <a href=2>News</a></div><h1>Domes</h1><p>{LONG}</p><ul><li>last point</ul>"
+        "<table><tr><th>a<th>b<tr><td>1<td>2</table><blockquote>quoted</blockquote><pre><code>x = 1</code></pre>"
+        "<div>Copyright 2021 Rocks Inc.</div>"
+    )
+    assert text == (
+        f"# Domes\n\n{LONG}\n\n- last point\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted\n\n```\nx = 1\n```"
+    )
+
+
 def test_a_paragraph_that_is_said_twice_is_there_twice() -> None:
     assert text_of(f"<h1>Domes</h1><p>{LONG}</p><p>{MORE}</p><p>{LONG}</p>").count(LONG) == 2
 
