@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up down test test-faults lint bench lock clean
+.PHONY: help install demo up down test test-faults test-fuzz lint bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,10 +43,13 @@ down: $(STAMP) ## stop all that `make up` started
 	@$(BIN)/pegas down
 
 test: $(STAMP) ## the whole suite on the embedded engines
-	$(BIN)/python -m pytest -m "not faults"
+	$(BIN)/python -m pytest -m "not faults and not fuzz"
 
 test-faults: $(STAMP) ## the tests that kill real processes
 	@$(BIN)/python -m pytest -m faults || { code=$$?; [ $$code -eq 5 ] && echo "There are no such tests." || exit $$code; }
+
+test-fuzz: $(STAMP) ## thousands of damaged copies of each file of examples/, through the readers
+	$(BIN)/python -m pytest -m fuzz
 
 lint: $(STAMP) ## ruff, mypy and the import contracts
 	$(BIN)/ruff check .

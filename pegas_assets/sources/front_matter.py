@@ -56,7 +56,9 @@ def _yaml(source: str) -> object:
             raise ValueError("it holds YAML aliases")
         return yaml.safe_load(source)
     except yaml.YAMLError as error:
-        raise ValueError(str(error)) from None
+        where = getattr(error, "problem_mark", None)
+        what = getattr(error, "problem", None) or "it is no YAML"
+        raise ValueError(f"{what}, line {where.line + 1}" if where else what) from None
 
 
 def _toml(source: str) -> object:

@@ -157,7 +157,7 @@ def _with_replacement(body: bytes, name: str, confidence: float, *warnings: str)
     text = body.decode(name, "replace")
     notes = list(warnings)
     if (bad := text.count("\ufffd") - body.count(b"\xef\xbf\xbd")) > 0:
-        notes.append(f"{bad} {'place is' if bad == 1 else 'places are'} damaged and stand as U+FFFD ({name}).")
+        notes.append(f"{bad} {'place is' if bad == 1 else 'places are'} damaged and shown as U+FFFD ({name}).")
     if confidence < 0.5:
         notes.append(f"The encoding {name} is a guess from little text (confidence {confidence:.2f}).")
     return Decoded(text, codecs.lookup(name).name, confidence, tuple(notes))
