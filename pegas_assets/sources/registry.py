@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from pegas_assets.errors import Refused
 from pegas_assets.model import DocumentKind, ParsedDocument
 from pegas_assets.sources.chunking import CountTokens
-from pegas_assets.sources.sniff import Sniffed, sniff
+from pegas_assets.sources.pdf import read_pdf
+from pegas_assets.sources.sniff import Sniffed, is_html, sniff
 from pegas_assets.sources.text import read_text
 from pegas_assets.sources.web import read_web
 
@@ -55,8 +57,21 @@ def _web(body: bytes, reading: Reading) -> ParsedDocument:
     )
 
 
-READERS: dict[str, Reader] = {"text/html": _web}
+def _pdf(body: bytes, reading: Reading) -> ParsedDocument:
+    return read_pdf(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        name=reading.name,
+        max_chars=reading.max_chars,
+    )
+
+
+READERS: dict[str, Reader] = {"text/html": _web, "application/pdf": _pdf}
 """Readers by media type. What is text and not here is read as text; what is not text and not here is refused."""
+
+
+_CLAIMS = {".pdf": "a PDF", ".epub": "a book"}
 
 
 def parse(
@@ -97,6 +112,13 @@ def parse(
     if kind is DocumentKind.MANUAL and found.textual:
         # What an agent stored as its own words stays word for word, tags and all.
         found = Sniffed(media_type or "text/markdown", found.name, True)
+    claimed = _CLAIMS.get(PurePosixPath(name).suffix.lower())
+    if claimed and found.textual and is_html(body) and not uri.startswith(("http://", "https://")):
+        raise Refused(
+            f"The file is named as {claimed} and is HTML inside: most likely a page that asks to sign in, or an error.",
+            hint="Download it again; or name it .html where the page itself is meant.",
+            item=name or uri,
+        )
     reader = READERS.get(found.media_type) or (_text if found.textual else None)
     if reader is None:
         raise _refused(found, name or uri)

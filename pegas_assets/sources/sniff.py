@@ -123,6 +123,11 @@ def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
     return Sniffed("text/plain", "a text", True)
 
 
+def is_html(body: bytes) -> bool:
+    """Whether some bytes open as a web page does."""
+    return bool(_HTML.match(_as_utf8(body[:4096])))
+
+
 def _by_magic(body: bytes) -> Sniffed | None:
     if b"%PDF-" in body[:1024]:
         return Sniffed("application/pdf", "a PDF document", False)
