@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 def pipe_table(rows: Sequence[Sequence[str | None]]) -> str:
     """The table, its first row as the header; columns and rows without anything in them go. Empty where all is."""
-    lines = [[_cell(cell) for cell in row] for row in rows]
+    lines = [[pipe_cell(cell) for cell in row] for row in rows]
     lines = [line for line in lines if any(line)]
     if not lines:
         return ""
@@ -15,12 +15,21 @@ def pipe_table(rows: Sequence[Sequence[str | None]]) -> str:
     for line in lines:
         line.extend([""] * (width - len(line)))
     kept = [column for column in range(width) if any(line[column] for line in lines)]
-    written = ["| " + " | ".join(line[column] for column in kept) + " |" for line in lines]
+    written = [_row([line[column] for column in kept]) for line in lines]
     written.insert(1, "|" + "---|" * len(kept))
     return "\n".join(written)
 
 
-def _cell(text: str | None) -> str:
+def pipe_row(cells: Sequence[str | None]) -> str:
+    """One row of a table."""
+    return _row([pipe_cell(cell) for cell in cells])
+
+
+def pipe_cell(text: str | None) -> str:
     """A cell on one line, its own lines parted by semicolons."""
     parts = (" ".join(line.split()) for line in (text or "").split("\n"))
     return "; ".join(part for part in parts if part).replace("|", "\\|")
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

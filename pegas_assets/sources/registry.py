@@ -9,8 +9,12 @@ from pathlib import PurePosixPath
 from pegas_assets.errors import Refused
 from pegas_assets.model import DocumentKind, ParsedDocument
 from pegas_assets.sources.chunking import CountTokens
+from pegas_assets.sources.delimited import read_delimited
+from pegas_assets.sources.notebook import read_notebook
 from pegas_assets.sources.pdf import read_pdf
+from pegas_assets.sources.records import read_records
 from pegas_assets.sources.sniff import Sniffed, is_html, sniff
+from pegas_assets.sources.subtitles import read_subtitles
 from pegas_assets.sources.text import read_text
 from pegas_assets.sources.web import read_web
 
@@ -67,7 +71,66 @@ def _pdf(body: bytes, reading: Reading) -> ParsedDocument:
     )
 
 
-READERS: dict[str, Reader] = {"text/html": _web, "application/pdf": _pdf}
+def _delimited(body: bytes, reading: Reading) -> ParsedDocument:
+    return read_delimited(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        name=reading.name,
+        media_type=reading.kind.media_type,
+        declared_charset=reading.charset,
+        default_encoding=reading.default_encoding,
+        max_chars=reading.max_chars,
+    )
+
+
+def _records(body: bytes, reading: Reading) -> ParsedDocument:
+    found = read_records(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        name=reading.name,
+        lines=reading.kind.media_type == "application/x-ndjson",
+        declared_charset=reading.charset,
+        default_encoding=reading.default_encoding,
+        max_chars=reading.max_chars,
+    )
+    return found or _text(body, reading)
+
+
+def _notebook(body: bytes, reading: Reading) -> ParsedDocument:
+    return read_notebook(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        name=reading.name,
+        max_chars=reading.max_chars,
+    )
+
+
+def _subtitles(body: bytes, reading: Reading) -> ParsedDocument:
+    return read_subtitles(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        name=reading.name,
+        declared_charset=reading.charset,
+        default_encoding=reading.default_encoding,
+        max_chars=reading.max_chars,
+    )
+
+
+READERS: dict[str, Reader] = {
+    "text/html": _web,
+    "application/pdf": _pdf,
+    "text/csv": _delimited,
+    "text/tab-separated-values": _delimited,
+    "application/json": _records,
+    "application/x-ndjson": _records,
+    "application/x-ipynb+json": _notebook,
+    "application/x-subrip": _subtitles,
+    "text/vtt": _subtitles,
+}
 """Readers by media type. What is text and not here is read as text; what is not text and not here is refused."""
 
 

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from pegas_assets.sources.notebook import is_notebook
+from pegas_assets.sources.subtitles import looks_like_subtitles
 from pegas_assets.text.decoding import decode, looks_binary
 
 _MAGIC: tuple[tuple[int, bytes, str, str], ...] = (
@@ -65,6 +67,7 @@ _BY_SUFFIX = {
     ".csv": "text/csv", ".tsv": "text/tab-separated-values", ".json": "application/json",
     ".jsonl": "application/x-ndjson", ".ndjson": "application/x-ndjson", ".xml": "application/xml",
     ".yaml": "application/yaml", ".yml": "application/yaml", ".toml": "application/toml",
+    ".ipynb": "application/x-ipynb+json", ".srt": "application/x-subrip", ".vtt": "text/vtt",
     ".pdf": "application/pdf", ".epub": "application/epub+zip",
 }  # fmt: skip
 CODE_SUFFIXES = {
@@ -109,7 +112,10 @@ def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
             return Sniffed("text/markdown", "a text", True)
         return Sniffed("text/html", "a web page", True)
     if by_name in ("", "text/html", "text/plain", "application/pdf", "application/epub+zip") and _json(head, body):
-        return Sniffed("application/json", "JSON", True)
+        kind = "application/x-ipynb+json" if is_notebook(decode(body).text) else "application/json"
+        return Sniffed(kind, "JSON", True)
+    if by_name in ("", "text/plain") and looks_like_subtitles(decode(body[:4096]).text):
+        return Sniffed("text/vtt" if head.startswith(b"WEBVTT") else "application/x-subrip", "subtitles", True)
     if declared in ("text/html", "application/xhtml+xml"):
         return Sniffed("text/html", "a web page", True)
     if by_name in ("application/pdf", "application/epub+zip"):
