@@ -11,6 +11,7 @@ from pegas_assets.model import DocumentKind, ParsedDocument
 from pegas_assets.sources.chunking import CountTokens
 from pegas_assets.sources.delimited import read_delimited
 from pegas_assets.sources.notebook import read_notebook
+from pegas_assets.sources.office import EXCEL, POWERPOINT, WORD, is_locked, read_office
 from pegas_assets.sources.pdf import read_pdf
 from pegas_assets.sources.records import read_records
 from pegas_assets.sources.sniff import Sniffed, is_html, sniff
@@ -120,7 +121,21 @@ def _subtitles(body: bytes, reading: Reading) -> ParsedDocument:
     )
 
 
+def _office(body: bytes, reading: Reading) -> ParsedDocument:
+    return read_office(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        media_type=reading.kind.media_type,
+        name=reading.name,
+        max_chars=reading.max_chars,
+    )
+
+
 READERS: dict[str, Reader] = {
+    WORD: _office,
+    EXCEL: _office,
+    POWERPOINT: _office,
     "text/html": _web,
     "application/pdf": _pdf,
     "text/csv": _delimited,
@@ -134,7 +149,14 @@ READERS: dict[str, Reader] = {
 """Readers by media type. What is text and not here is read as text; what is not text and not here is refused."""
 
 
-_CLAIMS = {".pdf": "a PDF", ".epub": "a book"}
+_CLAIMS = {
+    ".pdf": "a PDF",
+    ".epub": "a book",
+    ".docx": "a Word document",
+    ".xlsx": "an Excel workbook",
+    ".pptx": "a PowerPoint file",
+}
+"""What a file's name promises, where that is no text."""
 
 
 def parse(
@@ -184,6 +206,12 @@ def parse(
         )
     reader = READERS.get(found.media_type) or (_text if found.textual else None)
     if reader is None:
+        if is_locked(body):
+            raise Refused(
+                "The file is an Office document that needs a password.",
+                hint="Save it without one, and ingest that.",
+                item=name or uri,
+            )
         raise _refused(found, name or uri)
     reading = Reading(
         kind=found,

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from pegas_assets.sources.archive import member_names
 from pegas_assets.sources.notebook import is_notebook
 from pegas_assets.sources.subtitles import looks_like_subtitles
 from pegas_assets.text.decoding import decode, looks_binary
@@ -42,12 +43,10 @@ _MAGIC: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"wOFF", "font/woff", "a font"),
     (0, b"wOF2", "font/woff2", "a font"),
 )
-_ZIPPED = (
-    (b"mimetypeapplication/epub+zip", "application/epub+zip", "an EPUB book"),
-    (b"word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "a Word document"),
-    (b"xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "an Excel workbook"),
-    (b"ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "a PowerPoint file"),
-    (b"mimetypeapplication/vnd.oasis.opendocument", "application/vnd.oasis.opendocument", "an OpenDocument file"),
+_OFFICE = (
+    ("word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "a Word document"),
+    ("xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "an Excel workbook"),
+    ("ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "a PowerPoint file"),
 )
 _HTML = re.compile(
     rb"\A\s*(?:<!--.*?-->\s*)*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*"
@@ -89,6 +88,15 @@ class Sniffed:
     textual: bool
 
 
+_OFFICE_BY_SUFFIX = {
+    suffix: Sniffed(media_type, name, False)
+    for (_, media_type, name), suffixes in zip(
+        _OFFICE, ((".docx", ".docm", ".dotx"), (".xlsx", ".xlsm", ".xltx"), (".pptx", ".pptm", ".ppsx")), strict=True
+    )
+    for suffix in suffixes
+}
+
+
 def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
     """The kind of some bytes. Their own first bytes win over the declared type, and that over the name.
 
@@ -98,7 +106,8 @@ def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
     declared = media_type.split(";")[0].strip().lower()
     suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     if (magic := _by_magic(body)) is not None:
-        return magic
+        # An archive that does not say what it is may be damaged: its reader tells.
+        return _OFFICE_BY_SUFFIX.get(suffix, magic) if magic.media_type == "application/zip" else magic
     if looks_binary(body):
         kind = declared if declared and not _TEXTUAL.fullmatch(declared) else "application/octet-stream"
         return Sniffed(kind, "a binary file", False)
@@ -138,15 +147,25 @@ def _by_magic(body: bytes) -> Sniffed | None:
     if b"%PDF-" in body[:1024]:
         return Sniffed("application/pdf", "a PDF document", False)
     if body.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        head = body[:4096]
-        for mark, media_type, name in _ZIPPED:
-            if mark in head:
-                return Sniffed(media_type, name, False)
-        return Sniffed("application/zip", "a ZIP archive", False)
+        return _zipped(body)
     for at, mark, media_type, name in _MAGIC:
         if body[at : at + len(mark)] == mark and (at == 0 or looks_binary(body)) and _sure(mark, body):
             return Sniffed(media_type, name, False)
     return None
+
+
+def _zipped(body: bytes) -> Sniffed:
+    """What is in a ZIP, by the names in it."""
+    if b"mimetypeapplication/epub+zip" in body[:200]:
+        return Sniffed("application/epub+zip", "an EPUB book", False)
+    names = {name.lower() for name in member_names(body)}
+    if "[content_types].xml" in names:
+        for folder, media_type, name in _OFFICE:
+            if any(member.startswith(folder) for member in names):
+                return Sniffed(media_type, name, False)
+    if b"mimetypeapplication/vnd.oasis.opendocument" in body[:200]:
+        return Sniffed("application/vnd.oasis.opendocument", "an OpenDocument file", False)
+    return Sniffed("application/zip", "a ZIP archive", False)
 
 
 def _as_utf8(head: bytes) -> bytes:
