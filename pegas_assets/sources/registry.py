@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pegas_assets.errors import Refused
 from pegas_assets.model import DocumentKind, ParsedDocument
 from pegas_assets.sources.chunking import CountTokens
+from pegas_assets.sources.epub import read_epub
 from pegas_assets.sources.sniff import Sniffed, sniff
 from pegas_assets.sources.text import read_text
 from pegas_assets.sources.web import read_web
@@ -55,7 +56,18 @@ def _web(body: bytes, reading: Reading) -> ParsedDocument:
     )
 
 
-READERS: dict[str, Reader] = {"text/html": _web}
+def _epub(body: bytes, reading: Reading) -> ParsedDocument:
+    return read_epub(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        name=reading.name,
+        default_encoding=reading.default_encoding,
+        max_chars=reading.max_chars,
+    )
+
+
+READERS: dict[str, Reader] = {"text/html": _web, "application/epub+zip": _epub}
 """Readers by media type. What is text and not here is read as text; what is not text and not here is refused."""
 
 
@@ -117,7 +129,7 @@ def parse(
 
 
 def _refused(found: Sniffed, item: str) -> Refused:
-    if found.media_type in ("application/pdf", "application/epub+zip"):
+    if found.media_type == "application/pdf":
         return Refused(
             f"The document is {found.name}, not text: this kind is not read yet.",
             hint="Convert it to text, Markdown or HTML.",

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from pegas_assets.sources.archive import member_names
 from pegas_assets.text.decoding import decode, looks_binary
 
 _MAGIC: tuple[tuple[int, bytes, str, str], ...] = (
@@ -41,12 +42,14 @@ _MAGIC: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"wOF2", "font/woff2", "a font"),
 )
 _ZIPPED = (
-    (b"mimetypeapplication/epub+zip", "application/epub+zip", "an EPUB book"),
     (b"word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "a Word document"),
     (b"xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "an Excel workbook"),
     (b"ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "a PowerPoint file"),
     (b"mimetypeapplication/vnd.oasis.opendocument", "application/vnd.oasis.opendocument", "an OpenDocument file"),
 )
+_NO_BOOK = frozenset(("[content_types].xml", "meta-inf/manifest.mf"))
+"""What Office files and programs have, which may hold the parts of a book as well."""
+
 _HTML = re.compile(
     rb"\A\s*(?:<!--.*?-->\s*)*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*"
     rb"(?:<!doctype\s+html|<(?:html|head|body|title|meta|article|main|div|p|h1|table)[\s>])",
@@ -86,6 +89,9 @@ class Sniffed:
     textual: bool
 
 
+_EPUB = Sniffed("application/epub+zip", "an EPUB book", False)
+
+
 def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
     """The kind of some bytes. Their own first bytes win over the declared type, and that over the name.
 
@@ -96,6 +102,9 @@ def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
     suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     if (magic := _by_magic(body)) is not None:
         return magic
+    if "application/epub+zip" in (declared, _BY_SUFFIX.get(suffix)) and b"PK\x03\x04" in body:
+        # Damaged at its beginning: the reader sees what is left.
+        return _EPUB
     if looks_binary(body):
         kind = declared if declared and not _TEXTUAL.fullmatch(declared) else "application/octet-stream"
         return Sniffed(kind, "a binary file", False)
@@ -127,15 +136,26 @@ def _by_magic(body: bytes) -> Sniffed | None:
     if b"%PDF-" in body[:1024]:
         return Sniffed("application/pdf", "a PDF document", False)
     if body.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        head = body[:4096]
-        for mark, media_type, name in _ZIPPED:
-            if mark in head:
-                return Sniffed(media_type, name, False)
-        return Sniffed("application/zip", "a ZIP archive", False)
+        return _zipped(body)
     for at, mark, media_type, name in _MAGIC:
         if body[at : at + len(mark)] == mark and (at == 0 or looks_binary(body)) and _sure(mark, body):
             return Sniffed(media_type, name, False)
     return None
+
+
+def _zipped(body: bytes) -> Sniffed:
+    """What is in a ZIP: a book by its first member or by the names in it, else by a mark at its beginning."""
+    # Only there: an archive of books holds the same words a little later.
+    if body[30:38] == b"mimetype" and b"application/epub+zip" in body[38:200]:
+        return _EPUB
+    names = {name.lower() for name in member_names(body)}
+    if not names & _NO_BOOK and any(name.endswith(("meta-inf/container.xml", ".opf")) for name in names):
+        return _EPUB
+    head = body[:4096]
+    for mark, media_type, name in _ZIPPED:
+        if mark in head:
+            return Sniffed(media_type, name, False)
+    return Sniffed("application/zip", "a ZIP archive", False)
 
 
 def _as_utf8(head: bytes) -> bytes:
