@@ -117,7 +117,6 @@ class _Reading:
         self._default = default
         self._shift = 0
         self._navs = {item.path for item in package.items.values() if "nav" in item.properties}
-        self._titles: Counter[str] = Counter()
         self.warnings: list[str] = []
         self.encodings: Counter[str] = Counter()
         self.confidence = 1.0
@@ -181,20 +180,17 @@ class _Reading:
             self._shift = 0
         letters = sum(map(str.isalpha, body.text_content()))
         if not is_around and letters:
-            entries = entries or self._own_title(root, body)
-            self._shift = set_headings(body, entries, self._shift)
+            sure = bool(self._contents.entries)
+            self._shift = set_headings(body, entries if sure else self._own_title(root, body), self._shift, sure=sure)
         blocks = written_blocks(root)
         return _Page(blocks, min(letters, letters_in(blocks)), pictures, is_around)
 
     def _own_title(self, root: HtmlElement, body: HtmlElement) -> Sequence[Entry]:
         """What a page calls itself in its head, where the book has no contents and the page no heading."""
-        if self._contents.entries or has_heading(body):
+        if has_heading(body):
             return ()
         title = next((" ".join((element.text or "").split()) for element in root.iter("title")), "")
-        self._titles[title] += 1
-        if not title or self._titles[title] > 1 or title.casefold() == self._package.facts.title.casefold():
-            return ()
-        return (Entry(title[:500], 1, ""),) if not re.search(r"\.x?html?$|^(?:untitled|unknown)$", title, re.I) else ()
+        return (Entry(title[:500], 1, ""),) if title else ()
 
     def _is_around(self, path: str, body: HtmlElement) -> bool:
         """Whether a page is contents, cover or copyright: by the book's word for it, else by what is in it."""

@@ -21,11 +21,12 @@ _NEAR = 4
 _NO_LETTERS = re.compile(r"[\W_]+")
 
 
-def set_headings(body: HtmlElement, entries: Sequence[Entry], shift: int) -> int:
+def set_headings(body: HtmlElement, entries: Sequence[Entry], shift: int, *, sure: bool = True) -> int:
     """Changes the tree in place; `shift` is what was added to levels before, and what is to be added next is returned.
 
     At each entry's place: headings that stand there get its depth; a line that says the title becomes a heading; else
-    the title is put in. Headings between the entries keep their distance to the one above.
+    the title is put in, unless the entries are not `sure`. Headings between the entries keep their distance to the one
+    above.
     """
     lines = _lines(body)
     order = [place for place, _ in lines]
@@ -50,7 +51,7 @@ def set_headings(body: HtmlElement, entries: Sequence[Entry], shift: int) -> int
         ) is not None:
             line.tag = "h1"
             wanted[id(line)] = entry.depth
-        else:
+        elif sure:
             put_in.append((elements[first] if first < len(elements) else body, entry))
     starts.sort(key=lambda start: start[0])
     for at, element in enumerate(elements):
