@@ -22,8 +22,9 @@ from pegas_assets.text.language import detect_language
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-_STRUCTURED = ("ul", "ol", "dl", "blockquote", "table")
+_LISTS = ("ul", "ol", "dl")
 _HEADING = re.compile("h[1-6]")
+_OPENING = re.compile(r"[#>|*\s-]*(?:\d+\.\s*)?")
 _MARKDOWN_HEADING = re.compile(r"#{1,6} ")
 
 
@@ -65,7 +66,9 @@ class BookText:
             text = ""
             for at, piece in enumerate(pieces):
                 if at % 2:
-                    self._places.append((start + len(text.rstrip("\n")), float(piece)))
+                    # What opens a block is no text: a turn after it is before the block.
+                    at_start = _OPENING.fullmatch(text) is not None
+                    self._places.append((start if at_start else start + len(text.rstrip("\n")), float(piece)))
                 else:
                     # Blanks on both sides of a turn are one.
                     text += piece.lstrip(" ") if at and text[-1:] in ("", " ", "\n") else piece
@@ -149,10 +152,10 @@ def _prose(text: str, blocks: Iterable[SourceBlock]) -> str:
 
 
 def _inner_blocks(block: PageBlock, text: str) -> list[SourceBlock]:
-    """What a block is, by its element; only lists, quotes, tables and code are looked into as Markdown."""
+    """What a block is, by its element; only quotes and what has tables or code in it are looked into as Markdown."""
     tag = block.element.tag
     if isinstance(tag, str) and _HEADING.fullmatch(tag) and _MARKDOWN_HEADING.match(text) and "\n" not in text:
         return [SourceBlock(BlockKind.HEADING, 0, len(text), level=int(tag[1]), title=heading_title(text))]
-    if tag in _STRUCTURED or "\n```" in f"\n{text}" or "\n|" in f"\n{text}":
+    if tag == "blockquote" or "\n```" in f"\n{text}" or "\n|" in f"\n{text}":
         return markdown_blocks(text)
-    return [SourceBlock(BlockKind.PARAGRAPH, 0, len(text))]
+    return [SourceBlock(BlockKind.LIST if tag in _LISTS else BlockKind.PARAGRAPH, 0, len(text))]

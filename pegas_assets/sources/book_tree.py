@@ -201,7 +201,12 @@ def _ruby(element: HtmlElement) -> None:
 def _raised(element: HtmlElement) -> None:
     """Figures above the line as such: 10² is no 102."""
     text = element.text_content().strip()
-    if text and len(text) <= 6 and re.fullmatch(r"[0-9+\-−=()n]+", text) and re.search(r"\d|^n$", text):
+    if (
+        next(element.iter("a"), None) is None
+        and 0 < len(text) <= 6
+        and re.fullmatch(r"[0-9+\-−=()n]+", text)
+        and re.search(r"\d|^n$", text)
+    ):
         _as_text(element, text.translate(_SUPERSCRIPT))
 
 
