@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
     from lxml.html import HtmlElement
 
-MAX_PARTS = 1_500_000
+MAX_PARTS = 500_000
 """Elements and attributes of one file: each takes over 100 bytes in the tree, however short it is written."""
 
 PAGE_MARK = "\U0010fff0{}\U0010fff1"

@@ -68,7 +68,9 @@ def make_readable(root: HtmlElement, pages: Mapping[str, int]) -> int:
             continue
         types = types_of(element)
         if tag == "style":
-            if len(element.text or "") > _STYLE_CHARS:
+            rules = element.text or ""
+            if len(rules) > _STYLE_CHARS or rules.count("@media") > 20 or rules.count("/*") > 200:
+                # So many rules are not worth the time that it takes to find what they hide.
                 drop(element)
         elif tag == "a":
             _link(element, types)
