@@ -9,6 +9,7 @@ from pegas_assets.errors import Refused
 from pegas_assets.model import DocumentKind, ParsedDocument
 from pegas_assets.sources.chunking import CountTokens
 from pegas_assets.sources.epub import read_epub
+from pegas_assets.sources.fb2 import read_fb2
 from pegas_assets.sources.sniff import Sniffed, sniff
 from pegas_assets.sources.text import read_text
 from pegas_assets.sources.web import read_web
@@ -57,7 +58,15 @@ def _web(body: bytes, reading: Reading) -> ParsedDocument:
 
 
 def _epub(body: bytes, reading: Reading) -> ParsedDocument:
-    return read_epub(
+    return _book(read_epub, body, reading)
+
+
+def _fb2(body: bytes, reading: Reading) -> ParsedDocument:
+    return _book(read_fb2, body, reading)
+
+
+def _book(read: Callable[..., ParsedDocument], body: bytes, reading: Reading) -> ParsedDocument:
+    return read(
         body,
         count_tokens=reading.count_tokens,
         max_tokens=reading.max_tokens,
@@ -67,7 +76,12 @@ def _epub(body: bytes, reading: Reading) -> ParsedDocument:
     )
 
 
-READERS: dict[str, Reader] = {"text/html": _web, "application/epub+zip": _epub}
+READERS: dict[str, Reader] = {
+    "text/html": _web,
+    "application/epub+zip": _epub,
+    "application/x-fictionbook+xml": _fb2,
+    "application/x-zip-compressed-fb2": _fb2,
+}
 """Readers by media type. What is text and not here is read as text; what is not text and not here is refused."""
 
 

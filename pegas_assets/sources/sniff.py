@@ -57,6 +57,7 @@ _HTML = re.compile(
 )
 _WHOLE_PAGE = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
 _XML = re.compile(rb"\A\s*<\?xml[\s>]|\A\s*<(?:rss|feed|svg|opml)[\s>]", re.IGNORECASE)
+_FICTION_BOOK = re.compile(rb"\A\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<FictionBook[\s>]", re.DOTALL)
 _TEXTUAL = re.compile(
     r"text/.*|application/(?:(?:[\w.+-]*\+)?(?:json|xml|yaml)|x-yaml|toml|x-ndjson|javascript|x-sh|sql|x-httpd-php)"
 )
@@ -110,6 +111,8 @@ def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
         return Sniffed(kind, "a binary file", False)
     by_name = _BY_SUFFIX.get(suffix) or (f"text/x-{CODE_SUFFIXES[suffix]}" if suffix in CODE_SUFFIXES else "")
     head = _as_utf8(body[:4096])
+    if _FICTION_BOOK.match(head):
+        return Sniffed("application/x-fictionbook+xml", "a FictionBook", True)
     # A Markdown file may open with a tag, a program may hold one: there the name knows better.
     if _HTML.match(head) and by_name in ("", "text/html", "application/xml", "text/plain"):
         if by_name == "text/plain" and declared != "text/html":
@@ -151,6 +154,8 @@ def _zipped(body: bytes) -> Sniffed:
     names = {name.lower() for name in member_names(body)}
     if not names & _NO_BOOK and any(name.endswith(("meta-inf/container.xml", ".opf")) for name in names):
         return _EPUB
+    if len(names) == 1 and next(iter(names)).endswith(".fb2"):
+        return Sniffed("application/x-zip-compressed-fb2", "a FictionBook", False)
     head = body[:4096]
     for mark, media_type, name in _ZIPPED:
         if mark in head:
