@@ -62,6 +62,7 @@ def make_readable(root: HtmlElement, pages: Mapping[str, int]) -> int:
     _unwrap_switches(root)
     _mark_pages(root, pages)
     pictures = 0
+    marks: dict[str, str] = {}
     for element in list(root.iter()):
         tag = element.tag
         if not isinstance(tag, str) or (element.getparent() is None and element is not root):
@@ -73,7 +74,7 @@ def make_readable(root: HtmlElement, pages: Mapping[str, int]) -> int:
                 # So many rules are not worth the time that it takes to find what they hide.
                 drop(element)
         elif tag == "a":
-            _link(element, types)
+            _link(element, types, marks)
         elif tag == "ruby":
             _ruby(element)
         elif tag == "math":
@@ -107,6 +108,7 @@ def make_readable(root: HtmlElement, pages: Mapping[str, int]) -> int:
             if tag in ("p", "div") and ("bridgehead" in types or "heading" in types) and len(level) == 1:
                 element.tag = f"h{level}" if level in "123456" else "h6"
             element.attrib.pop("role", None)
+    _number_notes(root, marks)
     return pictures
 
 
@@ -176,7 +178,16 @@ def _put_before(element: HtmlElement, mark: str) -> None:
         target.text = mark + (target.text or "")
 
 
-def _link(element: HtmlElement, types: frozenset[str]) -> None:
+def _number_notes(root: HtmlElement, marks: Mapping[str, str]) -> None:
+    """A note that does not say its number itself opens with its mark."""
+    for note in root.iter() if marks else ():
+        mark = marks.get(note.get("id") or "") if isinstance(note.tag, str) and types_of(note) & _NOTES else None
+        if mark and not note.text_content().lstrip(" \r\n\t[(").startswith(mark.strip("[]")):
+            first = next(note.iter("p", "li"), note)
+            first.text = f"{mark} {(first.text or '').lstrip()}"
+
+
+def _link(element: HtmlElement, types: frozenset[str], marks: dict[str, str]) -> None:
     text = " ".join(element.text_content().split())
     if "backlink" in types or (text and _BACK.fullmatch(text)):
         drop(element)
@@ -187,6 +198,8 @@ def _link(element: HtmlElement, types: frozenset[str]) -> None:
     is_mark = bool({"noteref", "annoref", "note"} & types) or bool(_NOTE_NAME.search(element.get("class") or ""))
     match = _NOTE_MARK.fullmatch(text)
     if match and (is_mark or (raised and inside)):
+        target = (element.get("href") or "").partition("#")[2]
+        marks.setdefault(target, f"[{match.group(1)}]")
         _as_text(element, f"[{match.group(1)}]")
     else:
         element.tag = "span" if not text and not len(element) else "a"

@@ -235,6 +235,14 @@ def test_notes_are_kept_once_and_their_marks_stand_apart(mark: str, note: str) -
     assert "↩" not in text
 
 
+@pytest.mark.parametrize("said", ["", "1. ", "[1] "])
+def test_a_note_has_its_number_once(said: str) -> None:
+    note = f'<aside epub:type="footnote" id="n1"><p>{said}A camel carries 200 kg.</p></aside>'
+    text = one_page(f'<p>Camels<a epub:type="noteref" href="#n1">1</a> left.</p>{note}').read().text
+
+    assert text == f"Camels[1] left.\n\n{said or '[1] '}A camel carries 200 kg."
+
+
 def test_notes_outside_the_order_come_last_and_under_no_part() -> None:
     book = Book(
         {"n.xhtml": "<h1>Notes</h1><p>A camel carries 200 kg.</p>", "p.xhtml": "<h1>Part</h1>", "c1.xhtml": FIRST},
