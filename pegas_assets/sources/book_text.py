@@ -22,6 +22,7 @@ from pegas_assets.text.language import detect_language
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
+_WARNINGS = 20
 _LISTS = ("ul", "ol", "dl")
 _HEADING = re.compile("h[1-6]")
 _OPENING = re.compile(r"[#>|*\s-]*(?:\d+\.\s*)?")
@@ -119,7 +120,7 @@ class BookText:
             encoding=encoding,
             encoding_confidence=confidence,
             meta=facts.meta or {},
-            warnings=tuple(dict.fromkeys(warnings)),
+            warnings=_first_of(warnings),
             reader=f"{reader}+{CHUNKER}",
         )
 
@@ -142,6 +143,13 @@ def written_blocks(root: HtmlElement) -> list[tuple[PageBlock, str]]:
 def letters_in(blocks: Iterable[tuple[PageBlock, str]]) -> int:
     """How many letters a reader would see."""
     return sum(sum(map(str.isalpha, markdown)) for _, markdown in blocks)
+
+
+def _first_of(warnings: Iterable[str]) -> tuple[str, ...]:
+    """Each once, and of very many the first."""
+    told = list(dict.fromkeys(warnings))
+    more = len(told) - _WARNINGS
+    return (*told[:_WARNINGS], f"There are {more} further warnings of this kind.") if more > 1 else tuple(told)
 
 
 def _prose(text: str, blocks: Iterable[SourceBlock]) -> str:

@@ -6,13 +6,13 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pegas_assets.errors import Refused
 from pegas_assets.model import ParsedDocument
-from pegas_assets.sources.archive import Archive, BrokenMember, Caps, open_archive
+from pegas_assets.sources.archive import Archive, BrokenMember, Caps, open_archive, shown_name
 from pegas_assets.sources.book_markup import MAX_PARTS, TooManyParts, decode_markup, page_tree
 from pegas_assets.sources.book_text import BookText, letters_in, written_blocks
 from pegas_assets.sources.book_tree import make_readable, types_of
@@ -127,13 +127,15 @@ class _Reading:
         if item.path in self._navs:
             return None
         if not item.path:
-            self.warnings.append(f"The file {item.href} of the book is missing.")
+            self.warnings.append(f"The file {shown_name(item.href)} of the book is missing.")
             return None
         if item.is_picture and not item.is_page:
             self.pictures += 1
             return None
         if not item.is_page:
-            self.warnings.append(f"The file {item.path} of the book is no page that is read ({item.media_type}).")
+            self.warnings.append(
+                f"The file {shown_name(item.path)} of the book is no page that is read ({item.media_type[:80]})."
+            )
             return None
         body = self._body(item.path)
         root = self._tree(item.path, body) if body else None
@@ -145,17 +147,25 @@ class _Reading:
         except BrokenMember as error:
             body = error.body
             rest = "what could be read of it is kept" if body.strip() else "nothing of it could be read"
-            self.warnings.append(f"The file {path} of the book is damaged: {error}; {rest}.")
+            self.warnings.append(f"The file {shown_name(path)} of the book is damaged: {error}; {rest}.")
         return body
 
     def _tree(self, path: str, body: bytes) -> HtmlElement | None:
         if body.startswith((b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF-")):
-            self.warnings.append(f"The file {path} of the book is no page: its bytes are of another kind.")
+            self.warnings.append(f"The file {shown_name(path)} of the book is no page: its bytes are of another kind.")
             return None
         decoded = decode_markup(body, default=self._default)
+        usual = self.encodings.most_common(1)
+        if decoded.confidence < 0.5 and usual and usual[0][0] != decoded.encoding:
+            # What no encoding fits is damaged, in the encoding of the rest.
+            text = body.decode(usual[0][0], "replace")
+            lost = f"What is damaged stands as U+FFFD ({usual[0][0]})."
+            decoded = replace(decoded, text=text, encoding=usual[0][0], warnings=(lost,))
         self.encodings[decoded.encoding] += len(body)
         self.confidence = min(self.confidence, decoded.confidence)
-        self.warnings.extend(f"{path}: {warning}" for warning in decoded.warnings)
+        self.warnings.extend(
+            f"In {shown_name(path)}: {warning[:1].lower()}{warning[1:]}" for warning in decoded.warnings
+        )
         text = decoded.text
         if path.lower().endswith(".txt") and "<p" not in text[:10_000].lower():
             text = "".join(
@@ -165,7 +175,7 @@ class _Reading:
             return page_tree(text)
         except TooManyParts:
             raise Refused(
-                f"{self._shown} is too large: its file {path} has over {MAX_PARTS:,} elements.",
+                f"{self._shown} is too large: its file {shown_name(path)} has over {MAX_PARTS:,} elements.",
                 hint="Split the file.",
                 item=self._shown,
             ) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from pegas_assets.errors import Refused
-from pegas_assets.sources.archive import Archive
+from pegas_assets.sources.archive import Archive, shown_name
 from pegas_assets.sources.book_markup import attribute, local_name
 from pegas_assets.sources.epub_package import read_xml, resolve
 
@@ -36,7 +36,7 @@ def refuse_locked(archive: Archive, paths: Collection[str], *, shown: str) -> No
         for reference in (element for element in data.iter() if local_name(element) == "cipherreference"):
             path = resolve(archive, "", attribute(reference, "uri"))
             if path in paths:
-                raise _locked(shown, f"its file {path} is encrypted")
+                raise _locked(shown, f"its file {shown_name(path)} is encrypted")
 
 
 def _locked(shown: str, why: str) -> Refused:

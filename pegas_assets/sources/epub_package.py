@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from pegas_assets.sources.archive import Archive, BrokenMember
+from pegas_assets.sources.archive import Archive, BrokenMember, shown_name
 from pegas_assets.sources.book_markup import TooManyParts, attribute, local_name, xml_tree
 from pegas_assets.sources.book_text import BookFacts
 
@@ -71,7 +71,7 @@ def read_package(archive: Archive) -> Package:
         root = read_xml(archive, path, warnings)
         if root is not None and any(local_name(element) == "manifest" for element in root.iter()):
             return _package(archive, path, root, warnings)
-        warnings.append(f"The package {path} of the book cannot be read.")
+        warnings.append(f"The package {shown_name(path)} of the book cannot be read.")
     warnings.append("The book has no package that says its order: its pages stand in the order of their names.")
     pages = [_item_of(path) for path in sorted(archive.names, key=_natural)]
     order = [page for page in pages if page.is_page and not page.path.lower().startswith(("meta-inf/", "__macosx/"))]
@@ -83,10 +83,10 @@ def read_xml(archive: Archive, path: str, warnings: list[str]) -> _Element | Non
     try:
         return xml_tree(archive.read(path, max_bytes=_PACKAGE_BYTES))
     except BrokenMember as error:
-        warnings.append(f"The file {path} of the book is damaged: {error}.")
+        warnings.append(f"The file {shown_name(path)} of the book is damaged: {error}.")
         return xml_tree(error.body)
     except TooManyParts:
-        warnings.append(f"The file {path} of the book is too large to be read.")
+        warnings.append(f"The file {shown_name(path)} of the book is too large to be read.")
         return None
 
 
@@ -164,7 +164,7 @@ def _set_order(package: Package, spine: _Element | None) -> None:
             seen.add(item.path or item.href)
             (package.apart if attribute(itemref, "linear").lower() == "no" else package.order).append(item)
     if unknown:
-        shown = ", ".join(unknown[:5]) + ("…" if len(unknown) > 5 else "")
+        shown = ", ".join(map(shown_name, unknown[:3])) + ("…" if len(unknown) > 3 else "")
         package.warnings.append(f"The book's order names what is not in it ({shown}).")
     if not package.order:
         others = [item for item in package.items.values() if item.is_page and item.path not in seen]
@@ -188,7 +188,7 @@ def _ncx(package: Package, named: str) -> str:
     if item is not None and item.path:
         return item.path
     if named:
-        package.warnings.append(f"The table of contents that the book names ({named}) is not in it.")
+        package.warnings.append(f"The table of contents that the book names ({shown_name(named)}) is not in it.")
     listed = (
         item.path
         for item in package.items.values()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pegas_assets.errors import Refused
 from pegas_assets.model import ParsedDocument
-from pegas_assets.sources.archive import BrokenMember, Caps, open_archive
+from pegas_assets.sources.archive import BrokenMember, Caps, open_archive, shown_name
 from pegas_assets.sources.book_markup import (
     MAX_PARTS,
     TooManyParts,
@@ -100,7 +100,9 @@ def _unpacked(body: bytes, shown: str, warnings: list[str]) -> bytes:
     try:
         return archive.read(member)
     except BrokenMember as error:
-        warnings.append(f"The file {member} of the book is damaged: {error}; what could be read of it is kept.")
+        warnings.append(
+            f"The file {shown_name(member)} of the book is damaged: {error}; what could be read of it is kept."
+        )
         return error.body
 
 

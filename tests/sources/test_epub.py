@@ -148,6 +148,15 @@ def test_a_file_that_is_missing_or_unreadable_is_a_warning() -> None:
     assert len(remote.warnings) == 1
 
 
+def test_very_many_things_missing_are_told_in_a_few_sentences() -> None:
+    many = {f"c{number}-{'x' * 600}.xhtml": FIRST for number in range(100)}
+    document = Book({"c.xhtml": SECOND, **many}, leave_out=[f"OEBPS/{name}" for name in many]).read()
+
+    assert len(document.warnings) == 21
+    assert document.warnings[-1] == "There are 80 further warnings of this kind."
+    assert max(map(len, document.warnings)) < 300
+
+
 def test_the_same_file_twice_in_the_spine_is_read_once() -> None:
     assert (
         Book(spine='<itemref idref="p0"/><itemref idref="p0"/><itemref idref="p1"/>').read().text.count("camels") == 1
