@@ -131,7 +131,8 @@ class Locator(Frozen):
         parts = []
         if unit := self.unit:
             first = getattr(self, unit)
-            last = self.turns[-1].value if self.turns else first
+            # A note at a page's foot may stand after the paragraph that goes on over the page.
+            last = max((turn.value for turn in self.turns), default=first)
             if unit == "time":
                 parts.append(_clock(first) if last == first else f"{_clock(first)}–{_clock(last)}")
             else:

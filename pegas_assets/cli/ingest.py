@@ -67,6 +67,9 @@ def ingest(
     force: Annotated[bool, typer.Option("--force", help="Read and distil again what is done already.")] = False,
     title: Annotated[str, typer.Option("--title", help="The title of a text from stdin.")] = "",
     client: Annotated[str, typer.Option("--client", help="In whose name.")] = CLIENT,
+    password: Annotated[
+        str, typer.Option("--password", envvar="PEGAS_PASSWORD", help="Of locked PDFs; it is not kept.")
+    ] = "",
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Take documents in: accept and keep their bytes, then make chunks and atoms through Dagster, with progress.
@@ -74,7 +77,9 @@ def ingest(
     Exit code 1 where something was refused or failed.
     """
     with opened() as runtime, progress(quiet=json) as advance:
-        accepted = accept(runtime, what, refresh=refresh, title=title, client=client, advance=advance)
+        accepted = accept(
+            runtime, what, refresh=refresh, title=title, client=client, password=password, advance=advance
+        )
         result = make_atoms(runtime, accepted, force=force, advance=advance) if wait else report(runtime, accepted)
     if json:
         print_json(
@@ -101,7 +106,14 @@ class Accepted:
 
 
 def accept(
-    runtime: Runtime, what: Sequence[str], *, refresh: bool, title: str, client: str, advance: Advance
+    runtime: Runtime,
+    what: Sequence[str],
+    *,
+    refresh: bool = False,
+    title: str = "",
+    client: str = CLIENT,
+    password: str = "",
+    advance: Advance,
 ) -> Accepted:
     """Accept each thing named. One that cannot be had does not hold up the rest; a single one is an error.
 
@@ -134,6 +146,7 @@ def accept(
                     settings,
                     path,
                     client=client,
+                    password=password,
                     progress=lambda done, total: advance(f"accepting {path}", done, total),
                 ),
             )

@@ -11,6 +11,7 @@ from pegas_assets.errors import InvalidInput, PegasError
 from pegas_assets.model import DocumentKind, DocumentStatus
 from pegas_assets.settings import Settings
 from pegas_assets.sources import addresses, files, partition
+from pegas_assets.sources.pdf import unlocked_pdf
 from pegas_assets.stores import documents
 from pegas_assets.stores.documents import Body, Known, NewDocument
 from pegas_assets.stores.operations import Item, add_items, open_operation, set_taking
@@ -101,12 +102,14 @@ def accept_files(
     *,
     client: str = "",
     allowed_roots: Sequence[Path] | None = None,
+    password: str = "",
     begun: Callable[[str], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Acceptance:
     """Accept a file, a folder's files, or those that a glob names. `allowed_roots` of None means any place.
 
-    `begun` is told the operation's id before the first file is read.
+    `password` opens the locked PDFs among them, which are kept without their lock; it is not kept itself. `begun` is told
+    the operation's id before the first file is read.
 
     Raises:
         InvalidInput: the path does not exist, is outside the allowed roots, cannot be read, or names no file.
@@ -144,6 +147,8 @@ def accept_files(
     for file in listing.files:
         try:
             content = files.read_file(file, max_bytes=settings.max_document_bytes)
+            if password:
+                content = unlocked_pdf(content, password, str(file))
         except PegasError as error:
             batch.append(Item(item=str(file), document_id=None, outcome="refused", reason=str(error)))
             continue

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from pegas_assets.errors import Refused
 from pegas_assets.model import DocumentKind, ParsedDocument
 from pegas_assets.sources.chunking import CountTokens
+from pegas_assets.sources.delimited import read_delimited
 from pegas_assets.sources.epub import read_epub
 from pegas_assets.sources.fb2 import read_fb2
-from pegas_assets.sources.sniff import Sniffed, sniff
+from pegas_assets.sources.notebook import read_notebook
+from pegas_assets.sources.office import EXCEL, POWERPOINT, WORD, is_locked, read_office
+from pegas_assets.sources.pdf import read_pdf
+from pegas_assets.sources.records import read_records
+from pegas_assets.sources.sniff import Sniffed, is_html, sniff
+from pegas_assets.sources.subtitles import read_subtitles
 from pegas_assets.sources.text import read_text
 from pegas_assets.sources.web import read_web
 
@@ -76,13 +83,104 @@ def _book(read: Callable[..., ParsedDocument], body: bytes, reading: Reading) ->
     )
 
 
+def _pdf(body: bytes, reading: Reading) -> ParsedDocument:
+    return read_pdf(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        name=reading.name,
+        max_chars=reading.max_chars,
+    )
+
+
+def _delimited(body: bytes, reading: Reading) -> ParsedDocument:
+    return read_delimited(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        name=reading.name,
+        media_type=reading.kind.media_type,
+        declared_charset=reading.charset,
+        default_encoding=reading.default_encoding,
+        max_chars=reading.max_chars,
+    )
+
+
+def _records(body: bytes, reading: Reading) -> ParsedDocument:
+    found = read_records(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        name=reading.name,
+        lines=reading.kind.media_type == "application/x-ndjson",
+        declared_charset=reading.charset,
+        default_encoding=reading.default_encoding,
+        max_chars=reading.max_chars,
+    )
+    return found or _text(body, reading)
+
+
+def _notebook(body: bytes, reading: Reading) -> ParsedDocument:
+    return read_notebook(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        name=reading.name,
+        max_chars=reading.max_chars,
+    )
+
+
+def _subtitles(body: bytes, reading: Reading) -> ParsedDocument:
+    return read_subtitles(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        name=reading.name,
+        declared_charset=reading.charset,
+        default_encoding=reading.default_encoding,
+        max_chars=reading.max_chars,
+    )
+
+
+def _office(body: bytes, reading: Reading) -> ParsedDocument:
+    return read_office(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        media_type=reading.kind.media_type,
+        name=reading.name,
+        max_chars=reading.max_chars,
+    )
+
+
 READERS: dict[str, Reader] = {
+    WORD: _office,
+    EXCEL: _office,
+    POWERPOINT: _office,
     "text/html": _web,
+    "application/pdf": _pdf,
+    "text/csv": _delimited,
+    "text/tab-separated-values": _delimited,
+    "application/json": _records,
+    "application/x-ndjson": _records,
+    "application/x-ipynb+json": _notebook,
+    "application/x-subrip": _subtitles,
+    "text/vtt": _subtitles,
     "application/epub+zip": _epub,
     "application/x-fictionbook+xml": _fb2,
     "application/x-zip-compressed-fb2": _fb2,
 }
 """Readers by media type. What is text and not here is read as text; what is not text and not here is refused."""
+
+
+_CLAIMS = {
+    ".pdf": "a PDF",
+    ".epub": "a book",
+    ".docx": "a Word document",
+    ".xlsx": "an Excel workbook",
+    ".pptx": "a PowerPoint file",
+}
+"""What a file's name promises, where that is no text."""
 
 
 def parse(
@@ -123,8 +221,21 @@ def parse(
     if kind is DocumentKind.MANUAL and found.textual:
         # What an agent stored as its own words stays word for word, tags and all.
         found = Sniffed(media_type or "text/markdown", found.name, True)
+    claimed = _CLAIMS.get(PurePosixPath(name).suffix.lower())
+    if claimed and found.textual and is_html(body) and not uri.startswith(("http://", "https://")):
+        raise Refused(
+            f"The file is named as {claimed} and is HTML inside: most likely a page that asks to sign in, or an error.",
+            hint="Download it again; or name it .html where the page itself is meant.",
+            item=name or uri,
+        )
     reader = READERS.get(found.media_type) or (_text if found.textual else None)
     if reader is None:
+        if is_locked(body):
+            raise Refused(
+                "The file is an Office document that needs a password.",
+                hint="Save it without one, and ingest that.",
+                item=name or uri,
+            )
         raise _refused(found, name or uri)
     reading = Reading(
         kind=found,
@@ -143,12 +254,6 @@ def parse(
 
 
 def _refused(found: Sniffed, item: str) -> Refused:
-    if found.media_type == "application/pdf":
-        return Refused(
-            f"The document is {found.name}, not text: this kind is not read yet.",
-            hint="Convert it to text, Markdown or HTML.",
-            item=item,
-        )
     return Refused(
         f"The document is {found.name}, not text.", hint="Give text, Markdown, HTML, source or data files.", item=item
     )

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from pegas_assets.sources.archive import member_names
+from pegas_assets.sources.notebook import is_notebook
+from pegas_assets.sources.subtitles import looks_like_subtitles
 from pegas_assets.text.decoding import decode, looks_binary
 
 _MAGIC: tuple[tuple[int, bytes, str, str], ...] = (
@@ -41,11 +43,10 @@ _MAGIC: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"wOFF", "font/woff", "a font"),
     (0, b"wOF2", "font/woff2", "a font"),
 )
-_ZIPPED = (
-    (b"word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "a Word document"),
-    (b"xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "an Excel workbook"),
-    (b"ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "a PowerPoint file"),
-    (b"mimetypeapplication/vnd.oasis.opendocument", "application/vnd.oasis.opendocument", "an OpenDocument file"),
+_OFFICE = (
+    ("word/", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "a Word document"),
+    ("xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "an Excel workbook"),
+    ("ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "a PowerPoint file"),
 )
 _NO_BOOK = frozenset(("[content_types].xml", "meta-inf/manifest.mf"))
 """What Office files and programs have, which may hold the parts of a book as well."""
@@ -69,6 +70,7 @@ _BY_SUFFIX = {
     ".csv": "text/csv", ".tsv": "text/tab-separated-values", ".json": "application/json",
     ".jsonl": "application/x-ndjson", ".ndjson": "application/x-ndjson", ".xml": "application/xml",
     ".yaml": "application/yaml", ".yml": "application/yaml", ".toml": "application/toml",
+    ".ipynb": "application/x-ipynb+json", ".srt": "application/x-subrip", ".vtt": "text/vtt",
     ".pdf": "application/pdf", ".epub": "application/epub+zip",
 }  # fmt: skip
 CODE_SUFFIXES = {
@@ -91,6 +93,13 @@ class Sniffed:
 
 
 _EPUB = Sniffed("application/epub+zip", "an EPUB book", False)
+_ARCHIVE_BY_SUFFIX = {".epub": _EPUB} | {
+    suffix: Sniffed(media_type, name, False)
+    for (_, media_type, name), suffixes in zip(
+        _OFFICE, ((".docx", ".docm", ".dotx"), (".xlsx", ".xlsm", ".xltx"), (".pptx", ".pptm", ".ppsx")), strict=True
+    )
+    for suffix in suffixes
+}
 
 
 def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
@@ -102,7 +111,8 @@ def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
     declared = media_type.split(";")[0].strip().lower()
     suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     if (magic := _by_magic(body)) is not None:
-        return magic
+        # An archive that does not say what it is may be damaged: its reader tells.
+        return _ARCHIVE_BY_SUFFIX.get(suffix, magic) if magic.media_type == "application/zip" else magic
     if "application/epub+zip" in (declared, _BY_SUFFIX.get(suffix)) and b"PK\x03\x04" in body:
         # Damaged at its beginning: the reader sees what is left.
         return _EPUB
@@ -121,7 +131,10 @@ def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
             return Sniffed("text/markdown", "a text", True)
         return Sniffed("text/html", "a web page", True)
     if by_name in ("", "text/html", "text/plain", "application/pdf", "application/epub+zip") and _json(head, body):
-        return Sniffed("application/json", "JSON", True)
+        kind = "application/x-ipynb+json" if is_notebook(decode(body).text) else "application/json"
+        return Sniffed(kind, "JSON", True)
+    if by_name in ("", "text/plain") and looks_like_subtitles(decode(body[:4096]).text):
+        return Sniffed("text/vtt" if head.startswith(b"WEBVTT") else "application/x-subrip", "subtitles", True)
     if declared in ("text/html", "application/xhtml+xml"):
         return Sniffed("text/html", "a web page", True)
     if by_name in ("application/pdf", "application/epub+zip"):
@@ -133,6 +146,11 @@ def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
     if _TEXTUAL.fullmatch(declared):
         return Sniffed(declared, "a text", True)
     return Sniffed("text/plain", "a text", True)
+
+
+def is_html(body: bytes) -> bool:
+    """Whether some bytes open as a web page does."""
+    return bool(_HTML.match(_as_utf8(body[:4096])))
 
 
 def _by_magic(body: bytes) -> Sniffed | None:
@@ -147,7 +165,7 @@ def _by_magic(body: bytes) -> Sniffed | None:
 
 
 def _zipped(body: bytes) -> Sniffed:
-    """What is in a ZIP: a book by its first member or by the names in it, else by a mark at its beginning."""
+    """What is in a ZIP, by the names in it."""
     # Only there: an archive of books holds the same words a little later.
     if body[30:38] == b"mimetype" and b"application/epub+zip" in body[38:200]:
         return _EPUB
@@ -156,10 +174,12 @@ def _zipped(body: bytes) -> Sniffed:
         return _EPUB
     if len(names) == 1 and next(iter(names)).endswith(".fb2"):
         return Sniffed("application/x-zip-compressed-fb2", "a FictionBook", False)
-    head = body[:4096]
-    for mark, media_type, name in _ZIPPED:
-        if mark in head:
-            return Sniffed(media_type, name, False)
+    if "[content_types].xml" in names:
+        for folder, media_type, name in _OFFICE:
+            if any(member.startswith(folder) for member in names):
+                return Sniffed(media_type, name, False)
+    if b"mimetypeapplication/vnd.oasis.opendocument" in body[:200]:
+        return Sniffed("application/vnd.oasis.opendocument", "an OpenDocument file", False)
     return Sniffed("application/zip", "a ZIP archive", False)
 
 

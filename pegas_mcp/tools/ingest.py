@@ -38,6 +38,7 @@ async def memory_ingest(
     url: Annotated[str, Field(description="url (http or https),")] = "",
     path: Annotated[str, Field(description="or path: a file, folder or glob on the server")] = "",
     title: Annotated[str, Field(description="Of the text")] = "",
+    password: Annotated[str, Field(description="Of a locked PDF at path; not kept")] = "",
     wait_s: WaitSeconds = 5,
     refresh: Annotated[bool, Field(description="Fetch a known url again")] = False,
 ) -> Annotated[CallToolResult, IngestAnswer]:
@@ -49,7 +50,17 @@ async def memory_ingest(
     session = session_of(ctx)
     client = client_of(ctx)
     begun: list[str] = []
-    accept = _acceptor(session, client, text=text, url=url, path=path, title=title, refresh=refresh, begun=begun.append)
+    accept = _acceptor(
+        session,
+        client,
+        text=text,
+        url=url,
+        path=path,
+        title=title,
+        password=password,
+        refresh=refresh,
+        begun=begun.append,
+    )
 
     def take(runtime: Runtime) -> Taken:
         from pegas_assets.stores.document_work import waiting_by_source
@@ -141,6 +152,7 @@ def _acceptor(
     url: str,
     path: str,
     title: str,
+    password: str,
     refresh: bool,
     begun: Callable[[str], None],
 ) -> Callable[[Runtime], Acceptance]:
@@ -173,7 +185,13 @@ def _acceptor(
         if url.strip():
             return accept_urls(runtime.database, settings, [url.strip()], client=client, refresh=refresh)
         return accept_files(
-            runtime.database, settings, path.strip(), client=client, allowed_roots=settings.ingest_roots, begun=begun
+            runtime.database,
+            settings,
+            path.strip(),
+            client=client,
+            allowed_roots=settings.ingest_roots,
+            password=password,
+            begun=begun,
         )
 
     return accept

@@ -17,6 +17,7 @@ import pytest
 
 from pegas_assets.runtime import Runtime
 from tests.mcp.raw import RawServer, assert_only_protocol, structure_of, text_of
+from tests.sources.pdf_files import lines, pdf
 
 HERE = Path(__file__).parent.parent / "cases"
 TOOLS = {"<search tool>": "memory_search", "<ingest tool>": "memory_ingest", "<store tool>": "memory_store"}
@@ -121,8 +122,15 @@ def test_a_case(case: tuple[dict[str, Any], Played]) -> None:
         _answer_is(played.answers[int(key.removeprefix("answer_to_"))], expected[key])
 
 
-def test_the_server_is_quiet_while_a_pdf_is_ingested() -> None:
-    pytest.skip("PDF has no reader yet: the case's own PDF step comes with it")
+def test_the_server_is_quiet_while_a_pdf_is_ingested(variables: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "domes.pdf"
+    file.write_bytes(pdf(lines("Granite domes shed sheets of rock in the frost.")))
+    extra = {"PYTHONWARNINGS": "default", "PEGAS_LOG_LEVEL": "DEBUG", "PEGAS_INGEST_ROOTS": str(tmp_path)}
+    with RawServer(variables | extra, "--no-warm-up") as server:
+        server.initialize()
+        answer = structure_of(server.call_again("memory_ingest", {"path": str(file), "wait_s": 10}))
+        assert_only_protocol(server)
+    assert (answer["state"], answer["counts"]) == ("done", {"done": 1}), answer
 
 
 def _answer_is(answer: dict[str, Any], wanted: str) -> None:
