@@ -22,6 +22,7 @@ _LOCAL_BYTES = 30
 _STORED, _DEFLATED = 0, 8
 _ENCRYPTED, _SIZES_FOLLOW, _UTF8 = 0x1, 0x8, 0x800
 _UNKNOWN = 0xFFFFFFFF
+_SHOWN_CHARS = 120
 _BROKEN = (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error, OSError, EOFError, OverflowError)
 """What the standard library raises over directories that make no sense."""
 
@@ -90,7 +91,7 @@ class Archive:
         member = self._members[name]
         most = self._caps.member_bytes if max_bytes is None else max_bytes
         if member.size > most:
-            raise self._too_large(f"{name} unpacks to {member.size:,} bytes")
+            raise self._too_large(f"{shown_name(name)} unpacks to {member.size:,} bytes")
         pieces: list[bytes] = []
         size = 0
         for piece in self._unpack(member, pieces):
@@ -98,7 +99,7 @@ class Archive:
             size += len(piece)
             self._unpacked += len(piece)
             if size > most:
-                raise self._too_large(f"{name} unpacks to over {most:,} bytes")
+                raise self._too_large(f"{shown_name(name)} unpacks to over {most:,} bytes")
             if self._unpacked > self._caps.total_bytes:
                 raise self._too_large(f"its parts unpack to over {self._caps.total_bytes:,} bytes")
             if size > self._caps.ratio_free_bytes and size > self._caps.ratio * len(self._body):
@@ -118,7 +119,7 @@ class Archive:
         names, extra = struct.unpack_from("<HH", header, 26)
         if flags & _ENCRYPTED:
             raise Refused(
-                f"{self._shown} is locked with a password: its part {member.name} is encrypted.",
+                f"{self._shown} is locked with a password: its part {shown_name(member.name)} is encrypted.",
                 hint="Give it without the password.",
                 item=self._shown,
             )
@@ -157,7 +158,7 @@ class Archive:
 
     def _bomb(self, name: str) -> Refused:
         return self._too_large(
-            f"{name} unfolds to over {self._caps.ratio} times its size, as a decompression bomb does"
+            f"{shown_name(name)} unfolds to over {self._caps.ratio} times its size, as a decompression bomb does"
         )
 
 
@@ -207,6 +208,12 @@ def clean_name(name: str) -> str:
     return unicodedata.normalize("NFC", "/".join(step for step in steps if step))
 
 
+def shown_name(name: str) -> str:
+    """A member's name as a sentence can hold it."""
+    name = " ".join(name.split())
+    return name if len(name) <= _SHOWN_CHARS else name[: _SHOWN_CHARS - 1] + "…"
+
+
 def _members(body: bytes) -> tuple[list[_Member], list[str]]:
     warnings: list[str] = []
     try:
@@ -226,7 +233,7 @@ def _members(body: bytes) -> tuple[list[_Member], list[str]]:
     for member in members:
         before = by_name.get(member.name)
         if before is not None and before.crc != member.crc:
-            warnings.append(f"The archive holds two files named {member.name}: the later one was read.")
+            warnings.append(f"The archive holds two files named {shown_name(member.name)}: the later one was read.")
         by_name[member.name] = member
     return list(by_name.values()), warnings
 
@@ -234,10 +241,10 @@ def _members(body: bytes) -> tuple[list[_Member], list[str]]:
 def _by_directory(body: bytes) -> Iterator[_Member]:
     with zipfile.ZipFile(BytesIO(body)) as archive:
         for info in archive.infolist():
-            if info.is_dir():
-                continue
             other: tuple[str, ...] = ()
             name = info.orig_filename.partition("\x00")[0]
+            if name.endswith(("/", "\\")):
+                continue
             if not name.isascii() and not info.flag_bits & _UTF8:
                 name, *rest = _spellings(name.encode("cp437", "replace"))
                 other = tuple(clean_name(spelling) for spelling in rest)

@@ -138,7 +138,7 @@ def _list(element: HtmlElement, depth: int) -> list[str]:
             if child.tag in ("ul", "ol"):
                 nested.extend(_list(child, depth + 1))
             elif isinstance(child.tag, str):
-                own.append(_inline(child) + (" " if child.tag not in _INLINE else ""))
+                own.append(_inline(child) if child.tag in _INLINE else f" {_inline(child)} ")
             own.append(_flat(child.tail))
         text = _folded("".join(own)).replace("\n", " ")
         if text:
@@ -173,7 +173,9 @@ def _inline(element: HtmlElement) -> str:
         return "\n"
     inner = _flat(element.text)
     for child in element:
-        inner += _inline(child) + _flat(child.tail)
+        # Blocks inside, as in the item of a list, part words.
+        gap = "" if child.tag in _INLINE or child.tag == "br" or not isinstance(child.tag, str) else " "
+        inner += gap + _inline(child) + gap + _flat(child.tail)
     mark = _MARKS.get(element.tag, "")
     if mark and inner.strip() and mark not in inner:
         # Blanks stand outside the marks, or they are no marks.

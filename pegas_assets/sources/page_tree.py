@@ -13,6 +13,9 @@ from pegas_assets.sources.page_tables import TableKind, classify, table_to_markd
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
+_WORD = re.compile(r"pegaspart\d+x\d+end")
+_WITH_BLANKS = re.compile(rf"\s*(?:\n[-*+>] )?(?:[*_`|]+ ?)?({_WORD.pattern})(?: ?[*_`|]+)?\s*")
+
 
 @dataclass
 class SetAside:
@@ -30,9 +33,11 @@ class SetAside:
         """The text with every part in its place, on lines of its own."""
         if not self.parts:
             return text
-        pattern = re.compile(r"\s*(?:\n[-*+>] )?(?:[*_`|]+ ?)?(" + "|".join(self.parts) + r")(?: ?[*_`|]+)?\s*")
-        text = re.sub(r"\n{3,}", "\n\n", pattern.sub(r"\n\n\1\n\n", text)).strip("\n")
-        return re.sub("|".join(self.parts), lambda match: self.parts[match.group()], text)
+        text = re.sub(r"\n{3,}", "\n\n", _WITH_BLANKS.sub(self._alone, text)).strip("\n")
+        return _WORD.sub(lambda match: self.parts.get(match.group(), match.group()), text)
+
+    def _alone(self, match: re.Match[str]) -> str:
+        return f"\n\n{match.group(1)}\n\n" if match.group(1) in self.parts else match.group()
 
 
 def prepare(root: HtmlElement) -> SetAside:

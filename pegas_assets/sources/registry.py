@@ -10,6 +10,8 @@ from pegas_assets.errors import Refused
 from pegas_assets.model import DocumentKind, ParsedDocument
 from pegas_assets.sources.chunking import CountTokens
 from pegas_assets.sources.delimited import read_delimited
+from pegas_assets.sources.epub import read_epub
+from pegas_assets.sources.fb2 import read_fb2
 from pegas_assets.sources.notebook import read_notebook
 from pegas_assets.sources.office import EXCEL, POWERPOINT, WORD, is_locked, read_office
 from pegas_assets.sources.pdf import read_pdf
@@ -57,6 +59,25 @@ def _web(body: bytes, reading: Reading) -> ParsedDocument:
         max_tokens=reading.max_tokens,
         url=reading.uri,
         charset=reading.charset,
+        default_encoding=reading.default_encoding,
+        max_chars=reading.max_chars,
+    )
+
+
+def _epub(body: bytes, reading: Reading) -> ParsedDocument:
+    return _book(read_epub, body, reading)
+
+
+def _fb2(body: bytes, reading: Reading) -> ParsedDocument:
+    return _book(read_fb2, body, reading)
+
+
+def _book(read: Callable[..., ParsedDocument], body: bytes, reading: Reading) -> ParsedDocument:
+    return read(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        name=reading.name,
         default_encoding=reading.default_encoding,
         max_chars=reading.max_chars,
     )
@@ -145,6 +166,9 @@ READERS: dict[str, Reader] = {
     "application/x-ipynb+json": _notebook,
     "application/x-subrip": _subtitles,
     "text/vtt": _subtitles,
+    "application/epub+zip": _epub,
+    "application/x-fictionbook+xml": _fb2,
+    "application/x-zip-compressed-fb2": _fb2,
 }
 """Readers by media type. What is text and not here is read as text; what is not text and not here is refused."""
 
@@ -230,12 +254,6 @@ def parse(
 
 
 def _refused(found: Sniffed, item: str) -> Refused:
-    if found.media_type in ("application/pdf", "application/epub+zip"):
-        return Refused(
-            f"The document is {found.name}, not text: this kind is not read yet.",
-            hint="Convert it to text, Markdown or HTML.",
-            item=item,
-        )
     return Refused(
         f"The document is {found.name}, not text.", hint="Give text, Markdown, HTML, source or data files.", item=item
     )

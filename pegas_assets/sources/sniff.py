@@ -48,6 +48,9 @@ _OFFICE = (
     ("xl/", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "an Excel workbook"),
     ("ppt/", "application/vnd.openxmlformats-officedocument.presentationml.presentation", "a PowerPoint file"),
 )
+_NO_BOOK = frozenset(("[content_types].xml", "meta-inf/manifest.mf"))
+"""What Office files and programs have, which may hold the parts of a book as well."""
+
 _HTML = re.compile(
     rb"\A\s*(?:<!--.*?-->\s*)*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*"
     rb"(?:<!doctype\s+html|<(?:html|head|body|title|meta|article|main|div|p|h1|table)[\s>])",
@@ -55,6 +58,7 @@ _HTML = re.compile(
 )
 _WHOLE_PAGE = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
 _XML = re.compile(rb"\A\s*<\?xml[\s>]|\A\s*<(?:rss|feed|svg|opml)[\s>]", re.IGNORECASE)
+_FICTION_BOOK = re.compile(rb"\A\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<FictionBook[\s>]", re.DOTALL)
 _TEXTUAL = re.compile(
     r"text/.*|application/(?:(?:[\w.+-]*\+)?(?:json|xml|yaml)|x-yaml|toml|x-ndjson|javascript|x-sh|sql|x-httpd-php)"
 )
@@ -88,7 +92,8 @@ class Sniffed:
     textual: bool
 
 
-_OFFICE_BY_SUFFIX = {
+_EPUB = Sniffed("application/epub+zip", "an EPUB book", False)
+_ARCHIVE_BY_SUFFIX = {".epub": _EPUB} | {
     suffix: Sniffed(media_type, name, False)
     for (_, media_type, name), suffixes in zip(
         _OFFICE, ((".docx", ".docm", ".dotx"), (".xlsx", ".xlsm", ".xltx"), (".pptx", ".pptm", ".ppsx")), strict=True
@@ -107,12 +112,17 @@ def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
     suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     if (magic := _by_magic(body)) is not None:
         # An archive that does not say what it is may be damaged: its reader tells.
-        return _OFFICE_BY_SUFFIX.get(suffix, magic) if magic.media_type == "application/zip" else magic
+        return _ARCHIVE_BY_SUFFIX.get(suffix, magic) if magic.media_type == "application/zip" else magic
+    if "application/epub+zip" in (declared, _BY_SUFFIX.get(suffix)) and b"PK\x03\x04" in body:
+        # Damaged at its beginning: the reader sees what is left.
+        return _EPUB
     if looks_binary(body):
         kind = declared if declared and not _TEXTUAL.fullmatch(declared) else "application/octet-stream"
         return Sniffed(kind, "a binary file", False)
     by_name = _BY_SUFFIX.get(suffix) or (f"text/x-{CODE_SUFFIXES[suffix]}" if suffix in CODE_SUFFIXES else "")
     head = _as_utf8(body[:4096])
+    if _FICTION_BOOK.match(head):
+        return Sniffed("application/x-fictionbook+xml", "a FictionBook", True)
     # A Markdown file may open with a tag, a program may hold one: there the name knows better.
     if _HTML.match(head) and by_name in ("", "text/html", "application/xml", "text/plain"):
         if by_name == "text/plain" and declared != "text/html":
@@ -156,9 +166,14 @@ def _by_magic(body: bytes) -> Sniffed | None:
 
 def _zipped(body: bytes) -> Sniffed:
     """What is in a ZIP, by the names in it."""
-    if b"mimetypeapplication/epub+zip" in body[:200]:
-        return Sniffed("application/epub+zip", "an EPUB book", False)
+    # Only there: an archive of books holds the same words a little later.
+    if body[30:38] == b"mimetype" and b"application/epub+zip" in body[38:200]:
+        return _EPUB
     names = {name.lower() for name in member_names(body)}
+    if not names & _NO_BOOK and any(name.endswith(("meta-inf/container.xml", ".opf")) for name in names):
+        return _EPUB
+    if len(names) == 1 and next(iter(names)).endswith(".fb2"):
+        return Sniffed("application/x-zip-compressed-fb2", "a FictionBook", False)
     if "[content_types].xml" in names:
         for folder, media_type, name in _OFFICE:
             if any(member.startswith(folder) for member in names):

@@ -15,6 +15,7 @@ from pegas_assets.sources.addresses import normalise_url
 from pegas_assets.sources.chunking import CHUNKER, CountTokens, cut
 from pegas_assets.sources.markdown_blocks import markdown_blocks
 from pegas_assets.sources.page_main import main_blocks
+from pegas_assets.sources.page_parse import parse_page
 from pegas_assets.sources.page_text import visible_text
 from pegas_assets.sources.page_tree import SetAside, prepare
 from pegas_assets.sources.partition import registered_domain
@@ -31,9 +32,6 @@ READER = "web/1"
 _TAGS = re.compile(rb"<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
 _META_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"\A\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w.:-]+)")
-_PROLOGUE = re.compile(r"\A\s*<\?xml[^>]*\?>", re.IGNORECASE)
-_PRE = re.compile(r"(<(pre|textarea|script)\b.*?</\2\s*>)", re.IGNORECASE | re.DOTALL)
-_TWO_BREAKS = re.compile(r"(?:<br\s*/?>(?:\s|&nbsp;)*){2,}", re.IGNORECASE)
 
 _SHELL_CHARS = 250
 _SHELL_ROOTS = ("root", "app", "__next", "__nuxt", "___gatsby", "svelte", "main-app", "react-root", "app-root")
@@ -42,12 +40,6 @@ _NEEDS_SCRIPT = re.compile(
     r"|включит[ье]\W+(?:\w+\W+){0,3}javascript|loading(?:\.\.\.|…)$",
     re.IGNORECASE,
 )
-_WRAPPER = re.compile(
-    r"<(/?)(?:(div|section|article|main|center|blockquote|ul|ol)|span|font|small|big|strong|em|b|i|u)\b[^>]*>",
-    re.IGNORECASE,
-)
-_WRAPPERS = 100
-"""Of so many around it a text keeps the outer ones: the parser gives up at 256, and drops all that follows too."""
 # A letter that no page uses stands for an invisible one while the extractor, which drops those, is at work.
 _STAND_INS = range(0x10600, 0x10737)
 
@@ -94,7 +86,7 @@ def read_web(
     if len(html) > max_chars:
         raise Refused(f"The page {shown} has {len(html):,} characters; at most {max_chars:,} are read.", item=shown)
     html, stand_ins = _with_stand_ins(html)
-    root = _parsed(html)
+    root = parse_page(html)
     if root is None:
         raise _nothing(shown, "there is no text in it")
     facts = _facts(root, url)
@@ -125,45 +117,6 @@ def read_web(
         warnings=decoded.warnings,
         reader=f"{READER}+{CHUNKER}",
     )
-
-
-def _parsed(html: str) -> HtmlElement | None:
-    from lxml import etree
-    from lxml.html import HTMLParser, document_fromstring
-
-    html = _PROLOGUE.sub("", html)
-    # Two line breaks are how pages without paragraphs part them.
-    html = "".join(
-        part if index % 3 else _TWO_BREAKS.sub("<p>", part)
-        for index, part in enumerate(_PRE.split(html))
-        if index % 3 != 2
-    )
-    if not html.strip():
-        return None
-    try:
-        parser = HTMLParser(encoding=None, remove_pis=True)
-        root = document_fromstring(html, parser=parser)
-        if any(error.type_name == "ERR_RESOURCE_LIMIT" for error in parser.error_log):
-            root = document_fromstring(_shallow(html), parser=HTMLParser(encoding=None, remove_pis=True))
-        return root
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
-        return None
-
-
-def _shallow(html: str) -> str:
-    """The page with its wrappers inside a hundred others as bare paragraphs."""
-    depth = 0
-
-    def level(match: re.Match[str]) -> str:
-        nonlocal depth
-        closes, block = match.group(1, 2)
-        here = depth if closes else depth + 1
-        depth = max(0, depth - 1) if closes else here
-        if here <= _WRAPPERS:
-            return match.group()
-        return "<p>" if block else ""
-
-    return _WRAPPER.sub(level, html)
 
 
 def _with_stand_ins(html: str) -> tuple[str, dict[int, str]]:

@@ -82,6 +82,15 @@ def test_names_that_lead_outside_stay_inside() -> None:
     assert clean_name("..") == ""
 
 
+def test_folders_and_what_has_no_name_are_no_files() -> None:
+    body = zipped({"folder/": b"", "a.txt": b"x", "b": b"y"})
+    nameless = bytearray(body)
+    struct.pack_into("<HH", nameless, body.rindex(b"PK\x01\x02") + 28, 0, 1)
+
+    assert member_names(body) == ("a.txt", "b")
+    assert member_names(bytes(nameless)) == ("a.txt",)
+
+
 def test_the_later_of_two_members_of_one_name_counts_and_is_told() -> None:
     body = zipped({"a.txt": b"first", "b.txt": b"second"}).replace(b"b.txt", b"a.txt")
 
