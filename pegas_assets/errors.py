@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 
 class PegasError(Exception):
     """Something a caller can act on.
@@ -62,13 +60,9 @@ class Refused(PegasError):
 
 
 class FetchFailed(PegasError):
-    """A page that could not be had. `retryable` tells a 503 from a 404; `retry_in_s` is the pause that was asked for."""
+    """A page that could not be had. `retryable` tells a 503 from a 404."""
 
     code = "fetch_failed"
-
-    def __init__(self, message: str, *, retry_in_s: float | None = None, **known: Any) -> None:
-        super().__init__(message, **known)
-        self.retry_in_s = retry_in_s
 
 
 class EngineUnavailable(PegasError):

@@ -66,12 +66,6 @@ class Settings(BaseSettings):
         (), description="Inner hosts that may be fetched all the same: names or addresses, comma separated."
     )
 
-    fetch_delay_s: float = Field(1.0, ge=0, le=60, description="Seconds between two requests to one site.")
-    robots: Literal["obey", "ignore"] = Field("obey", description="What a site's robots.txt is to us.")
-    refresh_after_days: float = Field(
-        0, ge=0, description="Pages older than this are fetched again; 0: never by itself."
-    )
-
     ingest_roots: Annotated[tuple[Path, ...], NoDecode] = Field(
         (), description="Folders that memory_ingest may read, comma separated. None by default."
     )

@@ -7,8 +7,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -60,9 +58,8 @@ class Ingested:
 
 def ingest(
     what: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="PATH|URL|-...", help="Files, folders, globs, pages, sitemaps, - for stdin."),
-    ] = None,
+        list[str], typer.Argument(metavar="PATH|URL|-...", help="Files, folders, globs, pages, - for stdin.")
+    ],
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Wait for the atoms, or leave it to the sensor.")
     ] = True,
@@ -73,35 +70,15 @@ def ingest(
     password: Annotated[
         str, typer.Option("--password", envvar="PEGAS_PASSWORD", help="Of locked PDFs; it is not kept.")
     ] = "",
-    urls: Annotated[
-        str, typer.Option("--urls", metavar="FILE", help="A file with one address a line, - for stdin.")
-    ] = "",
-    sitemap: Annotated[
-        bool, typer.Option("--sitemap", help="The addresses are of sitemaps or feeds: take in the pages they list.")
-    ] = False,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=50_000, help="At most so many pages of a sitemap.")] = 200,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Take documents in: accept and keep their bytes, then make chunks and atoms through Dagster, with progress.
 
     Exit code 1 where something was refused or failed.
     """
-    named = list(what or [])
-    if urls:
-        named += addresses_in(urls)
-    if not named:
-        raise InvalidInput("Nothing was named.", hint="Give files, folders or addresses, or --urls FILE.", item="what")
     with opened() as runtime, progress(quiet=json) as advance:
         accepted = accept(
-            runtime,
-            named,
-            refresh=refresh,
-            title=title,
-            client=client,
-            password=password,
-            sitemaps=sitemap,
-            limit=limit,
-            advance=advance,
+            runtime, what, refresh=refresh, title=title, client=client, password=password, advance=advance
         )
         result = make_atoms(runtime, accepted, force=force, advance=advance) if wait else report(runtime, accepted)
     if json:
@@ -112,12 +89,9 @@ def ingest(
                 "counts": dict(result.counts),
                 "items": result.items,
                 "problems": result.problems,
-                "notes": accepted.notes,
             }
         )
     else:
-        for note in accepted.notes:
-            say(shown(note, 300))
         print_ingested(result)
     if not (result.well if wait else result.well_so_far):
         raise typer.Exit(1)
@@ -129,8 +103,6 @@ class Accepted:
 
     acceptances: list[Acceptance] = field(default_factory=list)
     problems: list[tuple[str, PegasError]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    """What was left out on purpose."""
 
 
 def accept(
@@ -141,8 +113,6 @@ def accept(
     title: str = "",
     client: str = CLIENT,
     password: str = "",
-    sitemaps: bool = False,
-    limit: int = 200,
     advance: Advance,
 ) -> Accepted:
     """Accept each thing named. One that cannot be had does not hold up the rest; a single one is an error.
@@ -151,7 +121,6 @@ def accept(
         PegasError: the only thing named cannot be accepted.
     """
     from pegas_assets.pipeline.accept import accept_files, accept_text, accept_urls
-    from pegas_assets.sources.sitemap import looks_like_sitemap
 
     database, settings = runtime.database, runtime.settings
     result = Accepted()
@@ -165,10 +134,6 @@ def accept(
             result.problems.append((item, error))
 
     urls = [item for item in what if _URL.match(item)]
-    for address in [url for url in urls if sitemaps or looks_like_sitemap(url)]:
-        urls.remove(address)
-        listed = partial(_accept_listed, runtime, result, address, limit, client, refresh, advance)
-        attempt(address, listed)
     for path in [item for item in what if not _URL.match(item)]:
         if path == "-":
             text = _stdin(settings.max_document_bytes)
@@ -188,47 +153,6 @@ def accept(
     if urls:
         attempt(urls[0], lambda: accept_urls(database, settings, urls, client=client, refresh=refresh))
     return result
-
-
-def _accept_listed(
-    runtime: Runtime, result: Accepted, address: str, limit: int, client: str, refresh: bool, advance: Advance
-) -> Acceptance:
-    from pegas_assets.pipeline.accept import accept_urls
-    from pegas_assets.pipeline.listing import pages_of
-
-    listed = pages_of(
-        runtime.database,
-        runtime.settings,
-        address,
-        limit=limit,
-        progress=lambda done, total: advance(f"reading {address}", done, total),
-    )
-    result.notes.extend(listed.notes)
-    return accept_urls(
-        runtime.database,
-        runtime.settings,
-        [page for page, _ in listed.pages],
-        client=client,
-        refresh=refresh,
-        modified=dict(listed.pages),
-    )
-
-
-def addresses_in(file: str) -> list[str]:
-    """The addresses of a list, one a line; blank lines and those that open with # are passed over.
-
-    Raises:
-        InvalidInput: it cannot be read, or holds none.
-    """
-    try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise InvalidInput(f"The list {file} cannot be read: {reason}.", item=file) from None
-    found = [line.strip() for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#")]
-    if not found:
-        raise InvalidInput(f"The list {file} holds no address.", hint="Write one address a line.", item=file)
-    return list(dict.fromkeys(found))
 
 
 def make_atoms(runtime: Runtime, accepted: Accepted, *, force: bool, advance: Advance) -> Ingested:

@@ -18,7 +18,6 @@ from pegas_assets.defs.resources import RuntimeResource
 from pegas_assets.defs.retention import prune_runs
 from pegas_assets.defs.stages import INGEST_STAGES
 from pegas_assets.identity import BUCKETS
-from pegas_assets.pipeline.refresh import refresh
 from pegas_assets.projection.drain import drain
 from pegas_assets.projection.reconcile import checked_buckets, reconcile
 from pegas_assets.stores.outbox import prune_processed
@@ -129,40 +128,6 @@ def reproject_job() -> None:
     reproject_buckets()
 
 
-REFRESHED_AT_ONCE = 500
-"""Pages that one run asks for: the next hour brings the others."""
-
-
-@dg.op(description="Ask again for pages that are older than PEGAS_REFRESH_AFTER_DAYS.")
-def refresh_pages(context: dg.OpExecutionContext, runtime: RuntimeResource) -> None:
-    opened = runtime.opened
-    days = opened.settings.refresh_after_days
-    if days <= 0:
-        context.log.info("PEGAS_REFRESH_AFTER_DAYS is 0: pages are not asked for again by themselves.")
-        return
-    with as_failure():
-        asked = refresh(
-            opened.database,
-            opened.settings,
-            older_than_s=days * 86_400,
-            pages_only=True,
-            limit=REFRESHED_AT_ONCE,
-            client="schedule",
-        )
-    context.add_output_metadata({"pages": asked.pages, "operation": asked.acceptance.operation_id})
-
-
-@dg.job(
-    tags=limits(120, "retention"),
-    description=(
-        "Asks again for pages by their age, with the marks of the copy that is kept. The ingest runs that follow fetch "
-        "them; one that has not changed costs a request."
-    ),
-)
-def refresh_job() -> None:
-    refresh_pages()
-
-
 @dg.op(description="Remove what has served its time.")
 def prune(context: dg.OpExecutionContext, runtime: RuntimeResource) -> None:
     opened = runtime.opened
@@ -211,7 +176,6 @@ jobs: list[dg.JobDefinition | UnresolvedAssetJobDefinition] = [
     ingest_job,
     drain_job,
     rebuild_job,
-    refresh_job,
     reproject_job,
     optimize_job,
     drift_job,

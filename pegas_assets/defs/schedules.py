@@ -3,9 +3,8 @@
 import dagster as dg
 
 from pegas_assets.defs import tags
-from pegas_assets.defs.jobs import drift_job, optimize_job, rebuild_job, refresh_job, retention_job, soundness_job
+from pegas_assets.defs.jobs import drift_job, optimize_job, rebuild_job, retention_job, soundness_job
 from pegas_assets.defs.partitions import buckets
-from pegas_assets.defs.resources import RuntimeResource
 
 RUNNING = dg.DefaultScheduleStatus.RUNNING
 
@@ -56,23 +55,4 @@ def rebuild_schedule() -> dg.RunRequest:
     return dg.RunRequest(tags=all_buckets_tags())
 
 
-@dg.schedule(
-    job=refresh_job,
-    cron_schedule="37 * * * *",
-    default_status=RUNNING,
-    description="Every hour pages that are older than PEGAS_REFRESH_AFTER_DAYS are asked for again; 0 is never.",
-)
-def refresh_schedule(runtime: RuntimeResource) -> dg.RunRequest | dg.SkipReason:
-    if runtime.opened.settings.refresh_after_days <= 0:
-        return dg.SkipReason("PEGAS_REFRESH_AFTER_DAYS is 0.")
-    return dg.RunRequest()
-
-
-schedules = [
-    soundness_schedule,
-    drift_schedule,
-    optimize_schedule,
-    retention_schedule,
-    rebuild_schedule,
-    refresh_schedule,
-]
+schedules = [soundness_schedule, drift_schedule, optimize_schedule, retention_schedule, rebuild_schedule]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
@@ -172,18 +171,11 @@ def accept_files(
 
 
 def accept_urls(
-    database: Database,
-    settings: Settings,
-    urls: Iterable[str],
-    *,
-    client: str = "",
-    refresh: bool = False,
-    modified: Mapping[str, datetime | None] | None = None,
+    database: Database, settings: Settings, urls: Iterable[str], *, client: str = "", refresh: bool = False
 ) -> Acceptance:
     """Accept addresses of pages; they are fetched by the `documents` stage.
 
-    An address that is known and done is unchanged, unless `refresh` asks for it again, or `modified` says that it
-    changed after it was fetched.
+    An address that is known and done is unchanged, unless `refresh` asks for it again.
 
     Raises:
         InvalidInput: the only address given cannot be fetched; of several, such ones are refused one by one.
@@ -212,7 +204,7 @@ def accept_urls(
                 continue
             source = partition.bounded_source(partition.source_for_url(normal), existing, settings.max_sources)
             existing.add(source)
-            item = _accept_url(connection, normal, source, refresh=refresh, changed=(modified or {}).get(url))
+            item = _accept_url(connection, normal, source, refresh=refresh)
             items.append(item)
             if item.outcome is None and item.document_id is not None:
                 sources[documents.source_of(connection, item.document_id)] = None
@@ -287,17 +279,14 @@ def _duplicate(item: str, document_id: int, *, open: bool = False) -> Item:
     return Item(item, document_id, "duplicate", f"The same bytes are already document {document_id}.", open)
 
 
-def _accept_url(
-    connection: Connection, url: str, source: str, *, refresh: bool, changed: datetime | None = None
-) -> Item:
+def _accept_url(connection: Connection, url: str, source: str, *, refresh: bool) -> Item:
     known = documents.find_by_uri(connection, url)
     if known is None:
         new = NewDocument(kind=DocumentKind.WEB, source=source, uri=url)
         return Item(url, documents.insert_document(connection, new))
     if known.status in documents.OPEN:
         return Item(url, known.document_id)
-    newer = changed is not None and known.fetched_at is not None and changed > known.fetched_at
-    if known.status is DocumentStatus.DONE and known.fetched_at is not None and not (refresh or newer):
+    if known.status is DocumentStatus.DONE and known.fetched_at is not None and not refresh:
         return Item(url, known.document_id, "unchanged", "It is known; ask with refresh to fetch it again.")
     documents.reopen(connection, known.document_id)
     documents.ask_to_fetch(connection, known.document_id)

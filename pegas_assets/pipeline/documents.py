@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from pegas_assets.errors import InvalidInput, Refused
 from pegas_assets.model import DocumentStatus
-from pegas_assets.pipeline.manners import Guest
 from pegas_assets.pipeline.report import Progress, StageReport
 from pegas_assets.pipeline.work import each_document
 from pegas_assets.settings import Settings
+from pegas_assets.sources.fetch import FetchOptions, fetch
 from pegas_assets.stores import documents
 from pegas_assets.stores.documents import Body, PendingDocument
 from pegas_assets.stores.postgres import Database
@@ -26,9 +26,9 @@ def fetch_pending(
     """Fetch every page of a source that was accepted and has no bytes yet. Documents that came with bytes are counted."""
     report = StageReport("documents", source)
     with database.connection() as connection:
-        ids = documents.in_turns(connection, documents.pending_ids(connection, source, ["accepted", "fetching"], only))
+        ids = documents.pending_ids(connection, source, ["accepted", "fetching"], only)
 
-    guest = Guest(database, settings)
+    options = FetchOptions.from_settings(settings)
 
     def wanted(document: PendingDocument) -> bool:
         if document.status not in (DocumentStatus.ACCEPTED, DocumentStatus.FETCHING):
@@ -42,8 +42,9 @@ def fetch_pending(
         with database.connection() as connection:
             documents.set_status(connection, document.id, DocumentStatus.FETCHING)
         try:
-            page = guest.fetch(
+            page = fetch(
                 document.uri,
+                options=options,
                 etag=document.etag if document.has_body else "",
                 last_modified=document.last_modified if document.has_body else "",
             )

@@ -87,9 +87,7 @@ def _attempt(
         _record(database, document, report, error, 1.0, forgiven=True)
         raise
     except FetchFailed as error:
-        later = max(retry, error.retry_in_s or 0.0) if error.retryable else None
-        # That others are before it is no fault of a page's.
-        _record(database, document, report, error, later, forgiven=error.code == "host_busy")
+        _record(database, document, report, error, retry if error.retryable else None)
     except PegasError as error:
         _record(database, document, report, error, retry if error.retryable else None)
     except Exception as error:  # noqa: BLE001 - one document's trouble is its own: it is written down and the rest goes on

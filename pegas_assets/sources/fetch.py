@@ -346,13 +346,7 @@ def _raise_for_status(fetched: Fetched, pause: float | None) -> None:
     }.get(status, "Try again later." if retryable else "Check the address in a browser.")
     if pause:
         hint = f"The server asks to wait {pause:g} s."
-    raise FetchFailed(
-        f"The server answered {status} {phrase} for {shown}.",
-        hint=hint,
-        item=shown,
-        retryable=retryable,
-        retry_in_s=pause if retryable else None,
-    )
+    raise FetchFailed(f"The server answered {status} {phrase} for {shown}.", hint=hint, item=shown, retryable=retryable)
 
 
 def _retry_after(value: str) -> float | None:

@@ -267,18 +267,6 @@ def pending_ids(
     return [row[0] for row in rows]
 
 
-def in_turns(connection: Connection, ids: Sequence[int]) -> list[int]:
-    """Documents in an order in which no site comes twice in a row while another has its turn."""
-    rows = connection.execute(
-        """
-        SELECT id FROM pm_document WHERE id = ANY(%s)
-        ORDER BY row_number() OVER (PARTITION BY split_part(coalesce(uri, ''), '/', 3) ORDER BY id), id
-        """,
-        [list(ids)],
-    ).fetchall()
-    return [row[0] for row in rows]
-
-
 def read_pending(connection: Connection, document_id: int) -> PendingDocument | None:
     row = connection.execute(
         """

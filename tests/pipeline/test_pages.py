@@ -31,7 +31,6 @@ class Site:
         self.port = port
         self.pages: dict[str, Callable[[dict[str, str]], Answer]] = {}
         self.asked: list[tuple[str, dict[str, str]]] = []
-        self.robots_asked: list[tuple[str, dict[str, str]]] = []
 
     def url(self, path: str) -> str:
         return f"http://127.0.0.1:{self.port}{path}"
@@ -46,7 +45,7 @@ def serving() -> Iterator[Site]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             headers = {name.lower(): value for name, value in self.headers.items()}
-            (site.robots_asked if self.path == "/robots.txt" else site.asked).append((self.path, headers))
+            site.asked.append((self.path, headers))
             answer = site.pages.get(self.path, lambda _: (404, {}, "no such page"))
             status, named, body = answer(headers)
             self.send_response(status)
