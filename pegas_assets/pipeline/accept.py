@@ -11,7 +11,7 @@ from pegas_assets.errors import InvalidInput, PegasError
 from pegas_assets.model import DocumentKind, DocumentStatus
 from pegas_assets.settings import Settings
 from pegas_assets.sources import addresses, files, partition
-from pegas_assets.stores import documents
+from pegas_assets.stores import documents, pages
 from pegas_assets.stores.documents import Body, Known, NewDocument
 from pegas_assets.stores.operations import Item, add_items, open_operation, set_taking
 from pegas_assets.stores.postgres import Connection, Database
@@ -284,7 +284,7 @@ def _accept_url(connection: Connection, url: str, source: str, *, refresh: bool)
     if known.status is DocumentStatus.DONE and known.fetched_at is not None and not refresh:
         return Item(url, known.document_id, "unchanged", "It is known; ask with refresh to fetch it again.")
     documents.reopen(connection, known.document_id)
-    documents.ask_to_fetch(connection, known.document_id)
+    pages.ask_to_fetch(connection, known.document_id)
     return Item(url, known.document_id)
 
 

@@ -298,29 +298,6 @@ def read_body(connection: Connection, document_id: int) -> Body | None:
     return Body(bytes(row[0]), row[1], row[2], row[3]) if row else None
 
 
-def record_fetch(connection: Connection, document_id: int, *, etag: str, last_modified: str, body: Body | None) -> None:
-    """Keep what was fetched; None for a page that has not changed, whose marks stay unless the answer has newer ones.
-
-    The attempts that it took do not count against the reading.
-    """
-    if body is not None:
-        put_body(connection, document_id, body)
-    connection.execute(
-        """
-        UPDATE pm_document SET fetched_at = now(), attempts = 0, updated_at = now(),
-               etag = coalesce(nullif(%(etag)s, ''), CASE WHEN %(same)s THEN etag END),
-               last_modified = coalesce(nullif(%(modified)s, ''), CASE WHEN %(same)s THEN last_modified END)
-        WHERE id = %(id)s
-        """,
-        {
-            "etag": clean_text(etag),
-            "modified": clean_text(last_modified),
-            "same": body is None,
-            "id": document_id,
-        },
-    )
-
-
 def record_parse(connection: Connection, document_id: int, parsed: ParsedDocument, content_hash: str) -> None:
     """Write what a reader found out about a document, and that its chunks are there.
 
@@ -366,11 +343,6 @@ def record_parse(connection: Connection, document_id: int, parsed: ParsedDocumen
 def all_sources(connection: Connection) -> list[str]:
     """Every partition key that has documents."""
     return [row[0] for row in connection.execute("SELECT DISTINCT source FROM pm_document ORDER BY 1").fetchall()]
-
-
-def ask_to_fetch(connection: Connection, document_id: int) -> None:
-    """Have a page fetched again though its bytes are here; `etag` and `last_modified` tell the server what we have."""
-    connection.execute("UPDATE pm_document SET fetched_at = NULL WHERE id = %s", [document_id])
 
 
 def source_of(connection: Connection, document_id: int) -> str:
