@@ -43,6 +43,9 @@ def fetch_pending(
     here = sum(not page.to_fetch for page in pending)
     if here:
         report.skipped["bytes are here"] += here
+    if progress is not None:
+        for done in range(here):
+            progress(report.stage, done + 1, len(pending))
     wanting = [page for page in pending if page.to_fetch]
     gate = HostGate(database, settings)
     turns = HostTurns([(page.id, host_of(page.uri)) for page in wanting], gate.busy, sleep=sleep)
@@ -70,7 +73,11 @@ def fetch_pending(
         if unchanged or page.not_modified:
             report.skipped["not changed"] += 1
 
-    each_document(database, turns, report, work, wanted, progress, total=len(wanting))
+    def tell(stage: str, done: int, total: int) -> None:
+        if progress is not None:
+            progress(stage, here + done, len(pending))
+
+    each_document(database, turns, report, work, wanted, tell, total=len(wanting))
     if turns.put_off:
         with database.connection() as connection:
             attempts.put_off(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -9,7 +11,7 @@ from urllib.parse import urlsplit
 from pegas_assets.errors import FetchFailed, InvalidInput, Refused
 from pegas_assets.settings import Settings, public_address
 from pegas_assets.sources.addresses import host_allowed
-from pegas_assets.sources.fetch import FetchOptions, NotYet, fetch
+from pegas_assets.sources.fetch import Fetched, FetchOptions, Hop, NotYet, fetch
 from pegas_assets.sources.robots import MAX_BYTES, Robots, origin_of, parse_robots, robots_text
 from pegas_assets.stores import hosts
 from pegas_assets.stores.postgres import Database
@@ -21,6 +23,7 @@ ROBOTS_KEPT_S = 30 * 86_400.0
 ROBOTS_AGAIN_S = 60.0
 """After a failure a robots.txt is not asked for again before this, seconds."""
 ROBOTS_TIMEOUT_S = 15.0
+LONGEST_WAIT_S = 60.0
 
 
 class HostGate:
@@ -133,6 +136,36 @@ class HostGate:
         except (InvalidInput, Refused):
             # It leads where nothing may be fetched from.
             return ""
+
+
+def fetch_in_turn(
+    gate: HostGate, url: str, options: FetchOptions, sleep: Callable[[float], None] = time.sleep
+) -> Fetched:
+    """One page, waited for as its host wants: for what is asked once, not for the pages of a run.
+
+    Raises:
+        FetchFailed: also where the host wants a longer pause than `LONGEST_WAIT_S` (`retryable`).
+        Refused, InvalidInput: as `fetch` and the gate.
+    """
+    came: tuple[Hop, ...] = ()
+    current = url
+    while True:
+        try:
+            return fetch(current, options=replace(options, attempts=1), gate=gate, came=came)
+        except NotYet as wait:
+            if wait.seconds > LONGEST_WAIT_S:
+                raise FetchFailed(
+                    wait.reason or f"{host_of(wait.url)} may not be asked for {wait.seconds:.0f} s.",
+                    hint="Try again then.",
+                    item=public_address(url),
+                    retryable=True,
+                ) from None
+            came, current = wait.came, wait.url
+            sleep(wait.seconds)
+        except FetchFailed as error:
+            if error.wait_s and error.status:
+                gate.pause(current, error.wait_s)
+            raise
 
 
 def host_of(url: str) -> str:

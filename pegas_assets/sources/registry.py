@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pegas_assets.errors import Refused
 from pegas_assets.model import DocumentKind, ParsedDocument
 from pegas_assets.sources.chunking import CountTokens
+from pegas_assets.sources.sitemap import is_sitemap
 from pegas_assets.sources.sniff import Sniffed, sniff
 from pegas_assets.sources.text import read_text
 from pegas_assets.sources.web import read_web
@@ -94,6 +95,12 @@ def parse(
             "The document is empty: there is nothing to remember.", hint="Give one with words.", item=name or uri
         )
     found = sniff(body, media_type=media_type, name=name)
+    if kind is DocumentKind.WEB and is_sitemap(body):
+        raise Refused(
+            "The page is a sitemap: a list of addresses, with nothing to remember.",
+            hint="Take in the pages that it names: pegas ingest --sitemap URL.",
+            item=uri or name,
+        )
     if kind is DocumentKind.MANUAL and found.textual:
         # What an agent stored as its own words stays word for word, tags and all.
         found = Sniffed(media_type or "text/markdown", found.name, True)

@@ -62,3 +62,54 @@ def record_fetch(connection: Connection, document_id: int, *, etag: str, last_mo
             "id": document_id,
         },
     )
+
+
+def due_pages(connection: Connection, age_s: float, limit: int) -> list[tuple[int, str]]:
+    """Pages that were read and whose address was last asked longer ago than this, the longest first: id and address."""
+    return connection.execute(
+        """
+        SELECT id, uri FROM pm_document
+        WHERE status = 'done' AND uri IS NOT NULL AND uri ~ '^https?://'
+          AND coalesce(checked_at, fetched_at, created_at) <= now() - make_interval(secs => %s)
+        ORDER BY coalesce(checked_at, fetched_at, created_at), id LIMIT %s
+        """,
+        [age_s, limit],
+    ).fetchall()
+
+
+def known_files(connection: Connection, after_id: int, limit: int) -> list[tuple[int, int, str, str]]:
+    """The addresses of files, in order: the address's number, the document's, its address and source."""
+    return connection.execute(
+        """
+        SELECT address.id, document.id, address.uri, document.source
+        FROM pm_document_uri AS address JOIN pm_document AS document ON document.id = address.doc_id
+        WHERE address.id > %s AND address.uri LIKE 'file://%%' AND document.status <> 'forgotten'
+        ORDER BY address.id LIMIT %s
+        """,
+        [after_id, limit],
+    ).fetchall()
+
+
+def addresses_of(connection: Connection, document_ids: Sequence[int]) -> dict[int, list[str]]:
+    """Every address of some documents."""
+    found: dict[int, list[str]] = {}
+    for document_id, uri in connection.execute(
+        "SELECT doc_id, uri FROM pm_document_uri WHERE doc_id = ANY(%s) ORDER BY id", [list(document_ids)]
+    ).fetchall():
+        found.setdefault(document_id, []).append(uri)
+    return found
+
+
+def note_files_gone(connection: Connection, document_ids: Sequence[int]) -> dict[int, str]:
+    """Say of documents that their files are not there any more; returns since which day. What was read stays."""
+    return dict(
+        connection.execute(
+            """
+            UPDATE pm_document SET gone_at = coalesce(gone_at, now()), checked_at = now(), updated_at = now(),
+                   error = 'Gone since ' || to_char(coalesce(gone_at, now()), 'YYYY-MM-DD')
+                           || '; what was read is kept. The file is not there any more.', error_code = 'gone'
+            WHERE id = ANY(%s) AND status = 'done' RETURNING id, to_char(gone_at, 'YYYY-MM-DD')
+            """,
+            [list(document_ids)],
+        ).fetchall()
+    )
