@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 from pegas_assets.errors import FetchFailed, InvalidInput, Refused
 from pegas_assets.model import DocumentStatus
@@ -14,7 +15,9 @@ from pegas_assets.pipeline.report import Progress, StageReport
 from pegas_assets.pipeline.turns import HostTurns
 from pegas_assets.pipeline.work import Later, each_document
 from pegas_assets.settings import Settings
-from pegas_assets.sources.fetch import Fetched, FetchOptions, NotYet, fetch
+from pegas_assets.sources.addresses import normalise_url
+from pegas_assets.sources.fetch import Fetched, FetchOptions, Hop, NotYet, fetch
+from pegas_assets.sources.page_shell import leads_on_to
 from pegas_assets.stores import attempts, documents, pages
 from pegas_assets.stores.documents import Body, PendingDocument
 from pegas_assets.stores.postgres import Database
@@ -115,19 +118,19 @@ class _Fetcher:
             asked.append(url)
 
         waited = self._on_the_way.pop(document.id, None)
+        came = waited.came if waited is not None else ()
         try:
-            return fetch(
+            page = fetch(
                 waited.url if waited is not None and waited.url else document.uri,
                 options=self._options,
                 etag=document.etag if document.has_body else "",
                 last_modified=document.last_modified if document.has_body else "",
                 gate=gate,
-                came=waited.came if waited is not None else (),
+                came=came,
             )
+            onward = self._onward(page)
         except NotYet as wait:
-            self._on_the_way[document.id] = wait
-            self._turns.again(document.id, host_of(wait.url), wait.seconds, wait.reason)
-            raise Later from None
+            self._later(document, wait)
         except InvalidInput as error:
             # An address that may not be fetched, found out by its name or after a redirect.
             raise Refused(error.message, hint=error.hint, item=document.uri, code=error.code) from None
@@ -142,3 +145,24 @@ class _Fetcher:
                 raise
             self._turns.again(document.id, host_of(asked[-1]), pause, str(error))
             raise Later from None
+        if onward is None:
+            return page
+        self._later(document, onward)
+
+    def _later(self, document: PendingDocument, wait: NotYet) -> NoReturn:
+        self._on_the_way[document.id] = wait
+        self._turns.again(document.id, host_of(wait.url), wait.seconds, wait.reason)
+        raise Later from None
+
+    def _onward(self, page: Fetched) -> NotYet | None:
+        """The way on from a page that is only a signpost to another."""
+        target = (
+            leads_on_to(page.body, page.url) if page.content_type in ("", "text/html", "application/xhtml+xml") else ""
+        )
+        seen = [*page.hops, Hop(page.url, page.status)]
+        if not target or len(seen) > self._options.max_redirects:
+            return None
+        onward = NotYet(0.0)
+        onward.url = normalise_url(target, allow_hosts=self._options.allow_hosts)
+        onward.came = tuple(seen)
+        return None if onward.url in (hop.url for hop in seen) else onward

@@ -83,8 +83,13 @@ class Fetched:
     last_modified: str
     fetched_at: datetime
     not_modified: bool = False
-    redirects: tuple[str, ...] = ()
+    hops: tuple[Hop, ...] = ()
     moved_to: str = ""
+
+    @property
+    def redirects(self) -> tuple[str, ...]:
+        """The addresses that led to the page."""
+        return tuple(hop.url for hop in self.hops)
 
 
 @dataclass(frozen=True)
@@ -185,7 +190,7 @@ def fetch(
         hops.append(Hop(current, fetched.status))
         current = target
     raise_for_status(fetched, pause)
-    return replace(fetched, redirects=tuple(hop.url for hop in hops), moved_to=_moved_to(hops, current))
+    return replace(fetched, hops=tuple(hops), moved_to=_moved_to(hops, current))
 
 
 def _moved_to(hops: list[Hop], final: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pegas_assets.sources.page_code import code_language, code_of_table, code_text, fenced, is_prose
+from pegas_assets.sources.page_furniture import tidy_furniture
 from pegas_assets.sources.page_hidden import drop, drop_hidden
 from pegas_assets.sources.page_tables import TableKind, classify, table_to_markdown
 
@@ -42,7 +43,12 @@ def prepare(root: HtmlElement) -> SetAside:
     page are undone.
     """
     drop_hidden(root)
+    for element in root.iter():
+        # What is left is shown; the extractor would judge by style once more, and worse.
+        element.attrib.pop("style", None)
+        element.attrib.pop("aria-hidden", None)
     aside = SetAside()
+    tidy_furniture(root)
     _tables_of_code(root)
     _set_code_aside(root, aside)
     _undo_layout(root)
