@@ -78,7 +78,8 @@ def why_no_text(root: HtmlElement, url: str = "") -> str:
     framed = [frame.get("src") or "" for frame in bare.iter("frame", "iframe") if frame.get("src")]
     whole = visible_text(bare)
     drop_hidden(bare)
-    text = visible_text(bare)
+    # The parser gives a page of frames no body.
+    text = visible_text(bare) if bare.find("body") is not None else ""
     title = " ".join(" ".join((element.text_content() or "").split()) for element in list(bare.iter("title"))[:1])
     if not text and next(root.iter("frameset"), None) is not None and framed:
         return f"it is a frame around others; give the address of the one that you want, such as {_shown(framed, _base(root, url))}"

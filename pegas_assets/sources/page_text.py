@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 _AROUND = ("nav", "header", "footer", "aside", "form", "menu", "head", "title")
 _AROUND_ROLES = ("navigation", "banner", "contentinfo", "search", "complementary", "dialog", "menu", "menubar")
-_INLINE = frozenset(
+INLINE = frozenset(
     (
         "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
         "ins", "kbd", "label", "mark", "q", "ruby", "rb", "rt", "rp", "s", "samp", "small", "span", "strike",
@@ -61,7 +61,7 @@ def _blocks(element: HtmlElement, blocks: list[str], prefix: str, top: HtmlEleme
             continue
         if child.tag == "br":
             run.append("\n")
-        elif child.tag in _INLINE and not _has_blocks(child):
+        elif child.tag in INLINE and not has_blocks(child):
             run.append(_inline(child))
         elif child.tag in _AROUND or (child.get("role") or "").lower() in _AROUND_ROLES:
             # The header of an article holds its title.
@@ -105,7 +105,7 @@ def _list(element: HtmlElement, depth: int) -> list[str]:
             if child.tag in ("ul", "ol"):
                 nested.extend(_list(child, depth + 1))
             elif isinstance(child.tag, str):
-                own.append(_inline(child) + (" " if child.tag not in _INLINE else ""))
+                own.append(_inline(child) + (" " if child.tag not in INLINE else ""))
             own.append(_flat(child.tail))
         text = _folded("".join(own)).replace("\n", " ")
         if text:
@@ -130,9 +130,9 @@ def _inline(element: HtmlElement) -> str:
     return inner
 
 
-def _has_blocks(element: HtmlElement) -> bool:
+def has_blocks(element: HtmlElement) -> bool:
     return any(
-        isinstance(child.tag, str) and child.tag not in _INLINE and child.tag != "br"
+        isinstance(child.tag, str) and child.tag not in INLINE and child.tag != "br"
         for child in element.iter()
         if child is not element
     )
