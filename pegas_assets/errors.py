@@ -60,9 +60,19 @@ class Refused(PegasError):
 
 
 class FetchFailed(PegasError):
-    """A page that could not be had. `retryable` tells a 503 from a 404."""
+    """A page that could not be had. `retryable` tells a 503 from a 404.
+
+    `status` is the server's answer, 0 where there was none; `wait_s` is how long it asked to be left alone, seconds.
+    """
 
     code = "fetch_failed"
+    status = 0
+    wait_s = 0.0
+
+    @property
+    def gone(self) -> bool:
+        """Whether the server says that there is no such page."""
+        return self.status in (404, 410)
 
 
 class EngineUnavailable(PegasError):

@@ -66,6 +66,20 @@ class Settings(BaseSettings):
         (), description="Inner hosts that may be fetched all the same: names or addresses, comma separated."
     )
 
+    fetch_delay_s: float = Field(
+        1.0,
+        ge=0,
+        le=60,
+        description="Seconds between two requests to one host, by all processes together; none for loopback and allowed inner hosts.",
+    )
+    robots: Literal["obey", "ignore"] = Field(
+        "obey", description="Whether a site's robots.txt is obeyed: obey or ignore."
+    )
+    sitemap_limit: int = Field(500, ge=1, le=50_000, description="Most pages taken from one sitemap, newest first.")
+    refresh_after: str = Field(
+        "off", description="Age at which known pages are fetched again by themselves: 30d, 12h, or off."
+    )
+
     ingest_roots: Annotated[tuple[Path, ...], NoDecode] = Field(
         (), description="Folders that memory_ingest may read, comma separated. None by default."
     )
@@ -91,6 +105,14 @@ class Settings(BaseSettings):
     @classmethod
     def _blank_is_unset(cls, value: object) -> object:
         return None if isinstance(value, str) and not value.strip() else value
+
+    @field_validator("refresh_after")
+    @classmethod
+    def _an_age(cls, value: str) -> str:
+        value = value.strip().lower() or "off"
+        if value != "off":
+            seconds_of(value)
+        return value
 
     @field_validator("proxy_url")
     @classmethod
@@ -132,8 +154,25 @@ class Settings(BaseSettings):
         return f"{self.collection}{self.base_suffix}"
 
     @property
+    def refresh_after_s(self) -> float | None:
+        """The age at which known pages are fetched again, seconds; None for never."""
+        return None if self.refresh_after == "off" else seconds_of(self.refresh_after)
+
+    @property
     def dagster_home(self) -> Path:
         return self.home / "dagster"
+
+
+def seconds_of(age: str) -> float:
+    """An age such as `30d`, `12h`, `90m`, `45s` or `2w` in seconds.
+
+    Raises:
+        ValueError: it is no such age.
+    """
+    match = re.fullmatch(r"(\d{1,6})\s*([smhdw])", age.strip().lower())
+    if match is None:
+        raise ValueError(f"“{age[:40]}” is no age: write a whole number and s, m, h, d or w, such as 30d")
+    return float(match[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}[match[2]]
 
 
 def public_address(url: str) -> str:

@@ -83,7 +83,7 @@ def _ingest(runtime: Runtime) -> None:
     from pegas_assets.stats import stats
 
     with progress() as advance:
-        accepted = accept(runtime, [str(EXAMPLES)], client="demo", advance=advance)
+        accepted = accept(runtime, [str(EXAMPLES)], title="", client="demo", advance=advance)
         result = make_atoms(runtime, accepted, force=False, advance=advance)
     print_ingested(result)
     found = stats(runtime.database)

@@ -35,6 +35,7 @@ class Ingested:
     runs: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     items: list[ItemState] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -58,12 +59,23 @@ class Ingested:
 
 def ingest(
     what: Annotated[
-        list[str], typer.Argument(metavar="PATH|URL|-...", help="Files, folders, globs, pages, - for stdin.")
-    ],
+        list[str] | None,
+        typer.Argument(metavar="PATH|URL|-...", help="Files, folders, globs, pages, sitemaps, - for stdin."),
+    ] = None,
+    urls: Annotated[
+        str | None,
+        typer.Option("--urls", metavar="FILE", help="Pages by a file with one address a line, or - for stdin."),
+    ] = None,
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Wait for the atoms, or leave it to the sensor.")
     ] = True,
     refresh: Annotated[bool, typer.Option("--refresh", help="Fetch pages again that are known.")] = False,
+    sitemap: Annotated[
+        bool, typer.Option("--sitemap", help="The addresses are of sitemaps or feeds, whatever their names.")
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Most pages taken from one sitemap, newest first.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Read and distil again what is done already.")] = False,
     title: Annotated[str, typer.Option("--title", help="The title of a text from stdin.")] = "",
     client: Annotated[str, typer.Option("--client", help="In whose name.")] = CLIENT,
@@ -77,10 +89,21 @@ def ingest(
     Exit code 1 where something was refused or failed.
     """
     with opened() as runtime, progress(quiet=json) as advance:
+        listed = addresses_of(urls, runtime.settings.max_document_bytes) if urls is not None else []
+        if not what and not listed:
+            raise InvalidInput(
+                "Nothing was given.", hint="Give a path, an address or --urls FILE; see `pegas ingest --help`."
+            )
+        pages = Pages(listed=listed, refresh=refresh, sitemap=sitemap, limit=limit)
         accepted = accept(
-            runtime, what, refresh=refresh, title=title, client=client, password=password, advance=advance
+            runtime, what or [], pages=pages, title=title, client=client, password=password, advance=advance
         )
         result = make_atoms(runtime, accepted, force=force, advance=advance) if wait else report(runtime, accepted)
+    finish(result, wait=wait, json=json)
+
+
+def finish(result: Ingested, *, wait: bool, json: bool) -> None:
+    """Print what became of a request, and leave with exit code 1 where something was refused or failed."""
     if json:
         print_json(
             {
@@ -88,6 +111,7 @@ def ingest(
                 "runs": result.runs,
                 "counts": dict(result.counts),
                 "items": result.items,
+                "notes": result.notes,
                 "problems": result.problems,
             }
         )
@@ -95,6 +119,16 @@ def ingest(
         print_ingested(result)
     if not (result.well if wait else result.well_so_far):
         raise typer.Exit(1)
+
+
+@dataclass(frozen=True)
+class Pages:
+    """How pages are asked for. `listed` are addresses beside those that were named."""
+
+    listed: Sequence[str] = ()
+    refresh: bool = False
+    sitemap: bool = False
+    limit: int | None = None
 
 
 @dataclass
@@ -109,11 +143,11 @@ def accept(
     runtime: Runtime,
     what: Sequence[str],
     *,
-    refresh: bool = False,
-    title: str = "",
-    client: str = CLIENT,
-    password: str = "",
+    title: str,
+    client: str,
     advance: Advance,
+    password: str = "",
+    pages: Pages | None = None,
 ) -> Accepted:
     """Accept each thing named. One that cannot be had does not hold up the rest; a single one is an error.
 
@@ -121,19 +155,22 @@ def accept(
         PegasError: the only thing named cannot be accepted.
     """
     from pegas_assets.pipeline.accept import accept_files, accept_text, accept_urls
+    from pegas_assets.pipeline.sitemaps import accept_sitemap
+    from pegas_assets.sources.sitemap import named_like_sitemap
 
     database, settings = runtime.database, runtime.settings
     result = Accepted()
+    pages = pages or Pages()
 
     def attempt(item: str, work: Callable[[], Acceptance]) -> None:
         try:
             result.acceptances.append(work())
         except PegasError as error:
-            if error.retryable or len(what) == 1:
+            if error.retryable or len(what) + len(pages.listed) == 1:
                 raise
             result.problems.append((item, error))
 
-    urls = [item for item in what if _URL.match(item)]
+    urls = [*(item for item in what if _URL.match(item)), *pages.listed]
     for path in [item for item in what if not _URL.match(item)]:
         if path == "-":
             text = _stdin(settings.max_document_bytes)
@@ -150,9 +187,56 @@ def accept(
                     progress=lambda done, total: advance(f"accepting {path}", done, total),
                 ),
             )
+    for url in [url for url in urls if pages.sitemap or named_like_sitemap(url)]:
+        urls.remove(url)
+        attempt(
+            url,
+            lambda url=url: accept_sitemap(  # type: ignore[misc]
+                database,
+                settings,
+                url,
+                client=client,
+                limit=pages.limit,
+                refresh=pages.refresh,
+                or_page=not pages.sitemap,
+                progress=lambda done, total: advance(f"accepting pages of {url}", done, total),
+            ),
+        )
     if urls:
-        attempt(urls[0], lambda: accept_urls(database, settings, urls, client=client, refresh=refresh))
+        attempt(
+            urls[0],
+            lambda: accept_urls(
+                database,
+                settings,
+                urls,
+                client=client,
+                refresh=pages.refresh,
+                progress=lambda done, total: advance("accepting pages", done, total),
+            ),
+        )
     return result
+
+
+def addresses_of(file: str, max_bytes: int) -> list[str]:
+    """The addresses in a file or on stdin, one a line, each once; blank lines and those after # are left out.
+
+    Raises:
+        InvalidInput: it cannot be read, or holds none.
+    """
+    from pathlib import Path
+
+    from pegas_assets.sources.files import read_file
+    from pegas_assets.text.decoding import decode
+
+    if file == "-":
+        text = _stdin(max_bytes)
+    else:
+        text = decode(read_file(Path(file).expanduser().resolve(), max_bytes=max_bytes)).text
+    lines = (line.strip() for line in text.lstrip("\ufeff").splitlines())
+    found = list(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
+    if not found:
+        raise InvalidInput(f"There is no address in {file}.", hint="One address a line.", item=file)
+    return found
 
 
 def make_atoms(runtime: Runtime, accepted: Accepted, *, force: bool, advance: Advance) -> Ingested:
@@ -175,6 +259,7 @@ def report(runtime: Runtime, accepted: Accepted) -> Ingested:
         result.counts["refused"] += 1
     for acceptance in accepted.acceptances:
         result.operations.append(acceptance.operation_id)
+        result.notes += acceptance.notes
         with runtime.database.connection() as connection:
             state: OperationState = operation_state(connection, acceptance.operation_id, limit=1000)
         result.counts.update(state.counts)
@@ -194,6 +279,8 @@ def print_ingested(result: Ingested) -> None:
     if total > SHOWN_ITEMS:
         say(f"… and {number(total - SHOWN_ITEMS)} more.")
     say(", ".join(f"{number(count)} {status}" for status, count in sorted(result.counts.items())) + ".")
+    for note in result.notes:
+        say(shown(note))
     for problem in result.problems:
         say(shown(problem), style="yellow")
     if result.waiting:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from pegas_assets.cli import demo, exchange, forget, ingest, mcp, migrate, projections, search, stack
+from pegas_assets.cli import demo, exchange, forget, ingest, mcp, migrate, projections, refresh, search, stack
 from pegas_assets.cli.output import print_error
 from pegas_assets.errors import InvalidInput, PegasError
 
@@ -30,7 +30,7 @@ KEEP = "Keep it true"
 
 for panel, commands in {
     RUN: (stack.up, stack.down, stack.status, migrate.migrate, demo.demo, mcp.mcp),
-    READ: (ingest.ingest, search.search, search.context, forget.forget),
+    READ: (ingest.ingest, refresh.refresh, search.search, search.context, forget.forget),
     KEEP: (
         projections.drift,
         projections.reconcile,

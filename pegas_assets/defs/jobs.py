@@ -18,6 +18,7 @@ from pegas_assets.defs.resources import RuntimeResource
 from pegas_assets.defs.retention import prune_runs
 from pegas_assets.defs.stages import INGEST_STAGES
 from pegas_assets.identity import BUCKETS
+from pegas_assets.pipeline.refresh import PAGES_AT_ONCE, refresh_old
 from pegas_assets.projection.drain import drain
 from pegas_assets.projection.reconcile import checked_buckets, reconcile
 from pegas_assets.stores.outbox import prune_processed
@@ -172,6 +173,32 @@ def optimize_job() -> None:
     build_vector_index()
 
 
+@dg.op(description="Have the pages that are older than PEGAS_REFRESH_AFTER fetched again; the sensor does the rest.")
+def ask_old_pages_again(context: dg.OpExecutionContext, runtime: RuntimeResource) -> None:
+    opened = runtime.opened
+    with as_failure():
+        accepted = refresh_old(
+            opened.database,
+            opened.settings,
+            older_than_s=opened.settings.refresh_after_s,
+            with_files=False,
+            limit=PAGES_AT_ONCE,
+            client="schedule",
+        )
+    context.add_output_metadata({"pages": len(accepted.items), "operation": accepted.operation_id})
+
+
+@dg.job(
+    tags=limits(30, "refresh"),
+    description=(
+        "Has known pages that were last asked for longer ago than PEGAS_REFRESH_AFTER fetched again, the longest unasked "
+        "first. A page that did not change costs one request and no work."
+    ),
+)
+def refresh_job() -> None:
+    ask_old_pages_again()
+
+
 jobs: list[dg.JobDefinition | UnresolvedAssetJobDefinition] = [
     ingest_job,
     drain_job,
@@ -181,4 +208,5 @@ jobs: list[dg.JobDefinition | UnresolvedAssetJobDefinition] = [
     drift_job,
     soundness_job,
     retention_job,
+    refresh_job,
 ]

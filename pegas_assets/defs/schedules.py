@@ -3,8 +3,9 @@
 import dagster as dg
 
 from pegas_assets.defs import tags
-from pegas_assets.defs.jobs import drift_job, optimize_job, rebuild_job, retention_job, soundness_job
+from pegas_assets.defs.jobs import drift_job, optimize_job, rebuild_job, refresh_job, retention_job, soundness_job
 from pegas_assets.defs.partitions import buckets
+from pegas_assets.settings import load_settings
 
 RUNNING = dg.DefaultScheduleStatus.RUNNING
 
@@ -55,4 +56,23 @@ def rebuild_schedule() -> dg.RunRequest:
     return dg.RunRequest(tags=all_buckets_tags())
 
 
-schedules = [soundness_schedule, drift_schedule, optimize_schedule, retention_schedule, rebuild_schedule]
+@dg.schedule(
+    job=refresh_job,
+    cron_schedule="25 * * * *",
+    default_status=RUNNING,
+    description="Every hour the pages whose age passes PEGAS_REFRESH_AFTER are asked for again; off by default.",
+)
+def refresh_schedule() -> dg.RunRequest | dg.SkipReason:
+    if load_settings().refresh_after_s is None:
+        return dg.SkipReason("PEGAS_REFRESH_AFTER is off.")
+    return dg.RunRequest()
+
+
+schedules = [
+    soundness_schedule,
+    drift_schedule,
+    optimize_schedule,
+    retention_schedule,
+    rebuild_schedule,
+    refresh_schedule,
+]

@@ -22,7 +22,7 @@ _DOCUMENTS: LiteralString = """
         'created_at', document.created_at, 'updated_at', updated_at, 'fetched_at', fetched_at, 'parsed_at', parsed_at,
         'forgotten_at', forgotten_at, 'content_hash', content_hash, 'reader', reader,
         'parsed_sha256', encode(parsed_sha256, 'hex'), 'error', error, 'error_code', error_code, 'warnings', warnings,
-        'etag', etag, 'last_modified', last_modified, 'meta', meta,
+        'etag', etag, 'last_modified', last_modified, 'checked_at', checked_at, 'gone_at', gone_at, 'meta', meta,
         'body', CASE WHEN body.doc_id IS NOT NULL THEN json_build_object(
             'sha256', encode(body.sha256, 'hex'), 'media_type', body.media_type, 'name', body.name,
             'charset', body.charset) END)

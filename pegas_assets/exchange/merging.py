@@ -51,12 +51,14 @@ _REJECTIONS: LiteralString = """
 _DOCUMENTS: LiteralString = """
     INSERT INTO pm_document (
         id, kind, uri, title, fetched_at, content_hash, authority, meta, created_at, source, status, language, reader,
-        parsed_sha256, parsed_at, error, error_code, warnings, etag, last_modified, updated_at, forgotten_at)
+        parsed_sha256, parsed_at, error, error_code, warnings, etag, last_modified, updated_at, forgotten_at,
+        checked_at, gone_at)
     SELECT place.id, row->>'kind', row->>'uri', row->>'title', (row->>'fetched_at')::timestamptz, row->>'content_hash',
            (row->>'authority')::real, row->'meta', (row->>'created_at')::timestamptz, row->>'source', row->>'status',
            row->>'language', row->>'reader', decode(row->>'parsed_sha256', 'hex'), (row->>'parsed_at')::timestamptz,
            row->>'error', row->>'error_code', row->'warnings', row->>'etag', row->>'last_modified',
-           (row->>'updated_at')::timestamptz, (row->>'forgotten_at')::timestamptz
+           (row->>'updated_at')::timestamptz, (row->>'forgotten_at')::timestamptz,
+           (row->>'checked_at')::timestamptz, (row->>'gone_at')::timestamptz
     FROM load_documents JOIN load_document_place AS place ON place.key = row->>'key' WHERE place.fresh ORDER BY place.id
 """
 _ADDRESSES: LiteralString = """

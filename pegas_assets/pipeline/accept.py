@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from pegas_assets.model import DocumentKind, DocumentStatus
 from pegas_assets.settings import Settings
 from pegas_assets.sources import addresses, files, partition
 from pegas_assets.sources.pdf import unlocked_pdf
-from pegas_assets.stores import documents
+from pegas_assets.stores import documents, pages
 from pegas_assets.stores.documents import Body, Known, NewDocument
 from pegas_assets.stores.operations import Item, add_items, open_operation, set_taking
 from pegas_assets.stores.postgres import Connection, Database
@@ -25,13 +26,31 @@ BATCH_BYTES = 20_000_000
 """Files of one transaction: enough to be quick, little enough to show progress and to lose nothing much."""
 
 
+BATCH_URLS = 500
+
+Begun = Callable[[str], None]
+"""Told a request's id before its first thing is taken."""
+Taken = Callable[[int, int], None]
+"""Told how many things are taken, and how many there are."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """The address of a page; `changed_at` is when its site says that it changed last."""
+
+    url: str
+    changed_at: datetime | None = None
+
+
 @dataclass(frozen=True)
 class Acceptance:
-    """What was asked for and taken. `sources` are the partitions that it belongs to."""
+    """What was asked for and taken. `sources` are the partitions that it belongs to; `notes` are sentences for whoever
+    asked about what was not asked for one by one."""
 
     operation_id: str
     items: tuple[Item, ...]
     sources: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def document_ids(self) -> tuple[int, ...]:
@@ -87,7 +106,7 @@ def accept_text(
 
     def work(connection: Connection) -> Acceptance:
         operation = open_operation(connection, "ingest", client)
-        (item,) = _accept_batch(connection, operation, [new])
+        (item,) = accept_batch(connection, operation, [new])
         if stated is not None and item.document_id is not None:
             add_stated_atom(connection, item.document_id, stated)
         return Acceptance(operation, (item,), (source,))
@@ -103,8 +122,8 @@ def accept_files(
     client: str = "",
     allowed_roots: Sequence[Path] | None = None,
     password: str = "",
-    begun: Callable[[str], None] | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    begun: Begun | None = None,
+    progress: Taken | None = None,
 ) -> Acceptance:
     """Accept a file, a folder's files, or those that a glob names. `allowed_roots` of None means any place.
 
@@ -133,7 +152,7 @@ def accept_files(
 
         def work(connection: Connection) -> list[Item]:
             set_taking(connection, operation, taking=True)
-            return _accept_batch(connection, operation, current)
+            return accept_batch(connection, operation, current)
 
         taken.extend(database.transaction(work))
         batch.clear()
@@ -171,50 +190,84 @@ def accept_files(
 
 
 def accept_urls(
-    database: Database, settings: Settings, urls: Iterable[str], *, client: str = "", refresh: bool = False
+    database: Database,
+    settings: Settings,
+    urls: Iterable[str | Address],
+    *,
+    client: str = "",
+    refresh: bool = False,
+    operation: str = "",
+    begun: Begun | None = None,
+    progress: Taken | None = None,
+    notes: tuple[str, ...] = (),
 ) -> Acceptance:
     """Accept addresses of pages; they are fetched by the `documents` stage.
 
-    An address that is known and done is unchanged, unless `refresh` asks for it again.
+    An address that is known and done is unchanged, unless `refresh` asks for it again or its site says that it changed
+    since. Many are taken in batches, each in a transaction of its own. They belong to `operation` where one is given.
 
     Raises:
         InvalidInput: the only address given cannot be fetched; of several, such ones are refused one by one.
     """
-    wanted = list(urls)
+    wanted = [Address(url) if isinstance(url, str) else url for url in urls]
     if not wanted:
         raise InvalidInput("No address was given.", hint="Give a URL that starts with http:// or https://.")
-    checked: list[tuple[str, str, str]] = []
-    for url in wanted:
+    checked: list[tuple[Address, str]] = []
+    for address in wanted:
         try:
-            normal = addresses.normalise_url(url, allow_hosts=settings.fetch_allow_hosts)
-            checked.append((url, normal, ""))
+            normal = addresses.normalise_url(address.url, allow_hosts=settings.fetch_allow_hosts)
+            checked.append((Address(normal, address.changed_at), ""))
         except PegasError as error:
             if len(wanted) == 1:
                 raise
-            checked.append((url, "", str(error)))
+            checked.append((address, str(error)))
+    many = len(checked) > BATCH_URLS
+    if not operation and (many or begun is not None):
+        with database.connection() as connection:
+            operation = open_operation(connection, "ingest", client, taking=True)
+    if begun is not None:
+        begun(operation)
+    items: list[Item] = []
+    sources: dict[str, None] = {}
+    for start in range(0, len(checked), BATCH_URLS):
 
-    def work(connection: Connection) -> Acceptance:
-        operation = open_operation(connection, "ingest", client)
-        existing = set(documents.all_sources(connection))
-        items: list[Item] = []
-        sources: dict[str, None] = {}
-        for url, normal, reason in checked:
-            if reason:
-                items.append(Item(item=url, document_id=None, outcome="refused", reason=reason))
-                continue
-            source = partition.bounded_source(partition.source_for_url(normal), existing, settings.max_sources)
-            existing.add(source)
-            item = _accept_url(connection, normal, source, refresh=refresh)
-            items.append(item)
-            if item.outcome is None and item.document_id is not None:
-                sources[documents.source_of(connection, item.document_id)] = None
-        add_items(connection, operation, items)
-        return Acceptance(operation, tuple(items), tuple(sources))
+        def work(connection: Connection, start: int = start, operation: str = operation) -> tuple[str, list[Item]]:
+            if operation:
+                set_taking(connection, operation, taking=start + BATCH_URLS < len(checked))
+            name = operation or open_operation(connection, "ingest", client)
+            taken, of = accept_addresses(connection, settings, checked[start : start + BATCH_URLS], refresh=refresh)
+            add_items(connection, name, taken)
+            sources.update(of)
+            return name, taken
 
-    return database.transaction(work)
+        operation, taken = database.transaction(work)
+        items += taken
+        if progress is not None:
+            progress(len(items), len(checked))
+    return Acceptance(operation, tuple(items), tuple(sources), notes)
 
 
-def _accept_batch(connection: Connection, operation: str, batch: Sequence[NewDocument | Item]) -> list[Item]:
+def accept_addresses(
+    connection: Connection, settings: Settings, batch: Sequence[tuple[Address, str]], *, refresh: bool
+) -> tuple[list[Item], dict[str, None]]:
+    """What becomes of some addresses, each with the reason where it cannot be taken; and the sources with work."""
+    existing = set(documents.all_sources(connection))
+    items: list[Item] = []
+    sources: dict[str, None] = {}
+    for address, reason in batch:
+        if reason:
+            items.append(Item(item=address.url, document_id=None, outcome="refused", reason=reason))
+            continue
+        source = partition.bounded_source(partition.source_for_url(address.url), existing, settings.max_sources)
+        existing.add(source)
+        item = _accept_url(connection, address, source, refresh=refresh)
+        items.append(item)
+        if item.outcome is None and item.document_id is not None:
+            sources[documents.source_of(connection, item.document_id)] = None
+    return items, sources
+
+
+def accept_batch(connection: Connection, operation: str, batch: Sequence[NewDocument | Item]) -> list[Item]:
     """Take documents that came with bytes: those of a known address replace what was there, known bytes only gain an
     address, and the rest is written in one go."""
     new = [item for item in batch if isinstance(item, NewDocument)]
@@ -269,6 +322,7 @@ def _accept_batch(connection: Connection, operation: str, batch: Sequence[NewDoc
 
 def _accept_again(connection: Connection, new: NewDocument, known: Known, digest: bytes, item: str) -> Item:
     if known.sha256 == digest and known.status is DocumentStatus.DONE:
+        documents.note_back(connection, [known.document_id])
         return Item(item, known.document_id, "unchanged", "It is known and has not changed.")
     if known.sha256 != digest or known.status not in documents.OPEN:
         documents.reopen(connection, known.document_id, new.body)
@@ -279,17 +333,28 @@ def _duplicate(item: str, document_id: int, *, open: bool = False) -> Item:
     return Item(item, document_id, "duplicate", f"The same bytes are already document {document_id}.", open)
 
 
-def _accept_url(connection: Connection, url: str, source: str, *, refresh: bool) -> Item:
+def _accept_url(connection: Connection, address: Address, source: str, *, refresh: bool) -> Item:
+    url, changed_at = address.url, address.changed_at
+    new = NewDocument(kind=DocumentKind.WEB, source=source, uri=url)
     known = documents.find_by_uri(connection, url)
     if known is None:
-        new = NewDocument(kind=DocumentKind.WEB, source=source, uri=url)
         return Item(url, documents.insert_document(connection, new))
     if known.status in documents.OPEN:
         return Item(url, known.document_id)
-    if known.status is DocumentStatus.DONE and known.fetched_at is not None and not refresh:
-        return Item(url, known.document_id, "unchanged", "It is known; ask with refresh to fetch it again.")
+    newer = changed_at is not None and known.checked_at is not None and changed_at > known.checked_at
+    if known.status is DocumentStatus.DONE and known.fetched_at is not None and not refresh and not newer:
+        told = "It is known; ask with refresh to fetch it again."
+        if changed_at is not None:
+            told = "It is known, and its site names no change since it was fetched."
+        return Item(url, known.document_id, "unchanged", told)
+    if known.status is DocumentStatus.REFUSED and changed_at is not None and not newer and not refresh:
+        return Item(url, known.document_id, "unchanged", "It was refused before, and its site names no change since.")
+    apart = known.status is DocumentStatus.DONE and known.uri != url
+    if apart and documents.part_address(connection, known.document_id, url):
+        # It was met with the text of another address; whether it still has that is seen when it is fetched.
+        return Item(url, documents.insert_document(connection, new))
     documents.reopen(connection, known.document_id)
-    documents.ask_to_fetch(connection, known.document_id)
+    pages.ask_to_fetch(connection, known.document_id)
     return Item(url, known.document_id)
 
 

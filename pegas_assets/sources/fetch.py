@@ -6,20 +6,19 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
-from pegas_assets.errors import FetchFailed, PegasError, Refused
+from pegas_assets.errors import FetchFailed
 from pegas_assets.settings import Settings, public_address
 from pegas_assets.sources.addresses import Resolver, host_allowed, normalise_url, resolve_checked
-from pegas_assets.sources.inflate import BrokenEncoding, TooLarge, inflate
+from pegas_assets.sources.answers import TRY_AGAIN, raise_for_status, retry_after, said_plainly
+from pegas_assets.sources.inflate import TooLarge, inflate
 
 if TYPE_CHECKING:
     import httpcore
@@ -34,8 +33,34 @@ ACCEPT = (
 Progress = Callable[[int, int | None], None]
 """Called with the bytes had so far and, where the server said, how many there are on the wire."""
 
+Gate = Callable[[str], None]
+"""Called with an address before each request to it; what it raises ends the fetch."""
+
+
+class NotYet(Exception):
+    """A gate's word that a host may not be asked for some seconds.
+
+    `came` is the way to the address that waits: `fetch` goes on from there when it is given back.
+    """
+
+    def __init__(self, seconds: float, reason: str = "") -> None:
+        super().__init__(reason or f"the host may be asked in {seconds:g} s")
+        self.seconds = seconds
+        self.reason = reason
+        self.came: tuple[Hop, ...] = ()
+        self.url = ""
+
+
+@dataclass(frozen=True)
+class Hop:
+    """An address that led on to another, and by which status."""
+
+    url: str
+    status: int
+
+
 _REDIRECTS = (301, 302, 303, 307, 308)
-_TRY_AGAIN = (429, 500, 502, 503, 504)
+_FOR_GOOD = (301, 308)
 _LONGEST_WAIT_S = 10.0
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 
@@ -44,7 +69,8 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 class Fetched:
     """A page as it was had. Header names are in lower case; `content_type` is without parameters.
 
-    `not_modified` is true for an answer 304 to a conditional request: the body is empty then.
+    `not_modified` is true for an answer 304 to a conditional request: the body is empty then. `moved_to` is where the
+    page moved for good (301, 308), empty where it did not.
     """
 
     url: str
@@ -57,7 +83,13 @@ class Fetched:
     last_modified: str
     fetched_at: datetime
     not_modified: bool = False
-    redirects: tuple[str, ...] = ()
+    hops: tuple[Hop, ...] = ()
+    moved_to: str = ""
+
+    @property
+    def redirects(self) -> tuple[str, ...]:
+        """The addresses that led to the page."""
+        return tuple(hop.url for hop in self.hops)
 
 
 @dataclass(frozen=True)
@@ -66,7 +98,8 @@ class FetchOptions:
 
     `timeout_s` is the whole time, attempts, redirects and pauses included. `max_bytes` is of the content after
     decompression. `attempts` are tries while the server answers 429 or 5xx, or the connection breaks; `Retry-After` is
-    honoured up to 10 s. `allow_hosts` are names, addresses or networks that are fetched though they are inside.
+    honoured up to 10 s. `allow_hosts` are names, addresses or networks that are fetched though they are inside. With
+    `cut` the beginning of what is larger than `max_bytes` is taken.
     """
 
     timeout_s: float = 30.0
@@ -75,6 +108,7 @@ class FetchOptions:
     attempts: int = 3
     allow_hosts: tuple[str, ...] = ()
     proxy_url: str | None = None
+    cut: bool = False
 
     @classmethod
     def from_settings(cls, settings: Settings) -> FetchOptions:
@@ -98,6 +132,8 @@ def fetch(
     resolver: Resolver = socket.getaddrinfo,
     sleep: Callable[[float], None] = time.sleep,
     ssl_context: ssl.SSLContext | None = None,
+    gate: Gate | None = None,
+    came: tuple[Hop, ...] = (),
 ) -> Fetched:
     """The page at an address, after redirects.
 
@@ -112,8 +148,11 @@ def fetch(
         etag, last_modified: of the copy one has; an unchanged page comes back as `not_modified`.
         progress: told as bytes come in.
         resolver, sleep, ssl_context: for tests and special networks.
+        gate: asked before each request, redirects and further tries included.
+        came: the way that a fetch had come when its gate said `NotYet`; `url` is then where it waits.
 
     Raises:
+        NotYet: from the gate.
         InvalidInput: code `address_not_allowed`; no socket was opened to that address.
         FetchFailed: no page was had; `retryable` tells a 503 from a 404.
         Refused: the page is too large, or unfolds like a bomb.
@@ -125,9 +164,14 @@ def fetch(
     current = normalise_url(url, allow_hosts=options.allow_hosts)
     conditions = {"If-None-Match": etag, "If-Modified-Since": last_modified}
     get = _Getter(options, deadline, progress, resolver, ssl_context)
-    seen = [current]
+    hops = list(came)
     while True:
-        fetched, pause = _tried(get, current, conditions, max(1, options.attempts), deadline, sleep)
+        try:
+            fetched, pause = _tried(get, current, conditions, max(1, options.attempts), deadline, sleep, gate)
+        except NotYet as wait:
+            wait.came, wait.url = tuple(hops), current
+            raise
+        seen = [*(hop.url for hop in hops), current]
         if fetched.status not in _REDIRECTS or "location" not in fetched.headers:
             break
         target = normalise_url(urljoin(current, fetched.headers["location"].strip()), allow_hosts=options.allow_hosts)
@@ -143,10 +187,20 @@ def fetch(
                 hint="Give the address that a browser ends at.",
                 item=public_address(url),
             )
-        seen.append(target)
+        hops.append(Hop(current, fetched.status))
         current = target
-    _raise_for_status(fetched, pause)
-    return replace(fetched, redirects=tuple(seen[:-1]))
+    raise_for_status(fetched, pause)
+    return replace(fetched, hops=tuple(hops), moved_to=_moved_to(hops, current))
+
+
+def _moved_to(hops: list[Hop], final: str) -> str:
+    """The last address that was reached by moves for good alone."""
+    moved = ""
+    for hop, target in zip(hops, [*(hop.url for hop in hops[1:]), final], strict=False):
+        if hop.status not in _FOR_GOOD:
+            break
+        moved = target
+    return moved
 
 
 def _tried(
@@ -156,15 +210,18 @@ def _tried(
     attempts: int,
     deadline: Deadline,
     sleep: Callable[[float], None],
+    gate: Gate | None,
 ) -> tuple[Fetched, float | None]:
     """An answer, after as many tries as make sense, and the pause that the server asked for last."""
     for attempt in range(1, attempts + 1):
         pause: float | None = None
+        if gate is not None:
+            gate(url)
         try:
             fetched = get(url, conditions)
-            if fetched.status not in _TRY_AGAIN:
+            if fetched.status not in TRY_AGAIN:
                 return fetched, None
-            pause = _retry_after(fetched.headers.get("retry-after", ""))
+            pause = retry_after(fetched.headers.get("retry-after", ""))
             if attempt == attempts or (pause or 0) > _LONGEST_WAIT_S:
                 return fetched, pause
         except FetchFailed as error:
@@ -207,7 +264,7 @@ class _Getter:
         }
         if self.options.proxy_url:
             self._check_behind_proxy(url)
-        with _said_plainly(url, self.deadline.seconds), self._pool() as pool:
+        with said_plainly(url, self.deadline.seconds), self._pool() as pool:
             timeout = dict.fromkeys(("connect", "read", "write", "pool"), self.deadline.step(httpcore.ConnectTimeout))
             with pool.stream("GET", url, headers=list(headers.items()), extensions={"timeout": timeout}) as answer:
                 return self._read(url, answer, any(conditions.values()))
@@ -218,15 +275,19 @@ class _Getter:
             headers.setdefault(raw_name.decode("latin-1").lower(), _header_text(raw_value))
         declared = headers.get("content-length", "")
         total = int(declared) if declared.isdecimal() and len(declared) < 19 else None
-        if total is not None and total > self.options.max_bytes and answer.status < 300:
+        if total is not None and total > self.options.max_bytes and answer.status < 300 and not self.options.cut:
             raise TooLarge(f"it is larger than {self.options.max_bytes:,} bytes")
         body = bytearray()
         if 200 <= answer.status < 300:
             encoding = headers.get("content-encoding", "")
-            for piece in inflate(answer.iter_stream(), encoding, max_bytes=self.options.max_bytes):
-                body += piece
-                if self.progress:
-                    self.progress(len(body), total if not encoding else None)
+            try:
+                for piece in inflate(answer.iter_stream(), encoding, max_bytes=self.options.max_bytes):
+                    body += piece
+                    if self.progress:
+                        self.progress(len(body), total if not encoding else None)
+            except TooLarge:
+                if not self.options.cut:
+                    raise
         kind = headers.get("content-type", "")
         charset = _CHARSET.search(kind)
         return Fetched(
@@ -284,80 +345,6 @@ class _Getter:
 
 
 _PROXY_PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
-
-
-@contextmanager
-def _said_plainly(url: str, seconds: float) -> Iterator[None]:
-    """Turns what the network raises into one sentence."""
-    import httpcore
-
-    shown = public_address(url)
-    host = urlsplit(url).hostname
-    try:
-        yield
-    except PegasError:
-        raise
-    except TooLarge as error:
-        raise Refused(f"The page {shown} is not taken: {error}.", item=shown, hint="Give a smaller page.") from None
-    except BrokenEncoding as error:
-        raise FetchFailed(f"The page {shown} cannot be read: {error}.", item=shown, retryable=True) from None
-    except httpcore.TimeoutException:
-        raise FetchFailed(
-            f"The page {shown} did not come within the time for it ({seconds:g} s in all).",
-            hint="Try again later, or raise PEGAS_FETCH_TIMEOUT_S.",
-            item=shown,
-            code="fetch_timeout",
-            retryable=True,
-        ) from None
-    except httpcore.ProxyError as error:
-        raise FetchFailed(
-            f"The proxy did not reach {host}: {error}.", hint="Check PEGAS_PROXY_URL.", item=shown, retryable=True
-        ) from None
-    except (httpcore.ConnectError, ssl.SSLError) as error:
-        if "SSL" in str(error) or "CERTIFICATE" in str(error).upper() or isinstance(error, ssl.SSLError):
-            reason = re.sub(r"^\[[^\]]*\]\s*|\s*\(_ssl\.c:\d+\)", "", str(error))
-            raise FetchFailed(
-                f"There is no safe connection to {host}: {reason}.",
-                hint="The site's certificate is at fault, or something reads along.",
-                item=shown,
-                code="fetch_tls",
-            ) from None
-        raise FetchFailed(f"The server {host} cannot be reached: {error}.", item=shown, retryable=True) from None
-    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol, OSError) as error:
-        reason = str(error).rstrip(".") or type(error).__name__
-        raise FetchFailed(f"The connection to {host} broke off: {reason}.", item=shown, retryable=True) from None
-
-
-def _raise_for_status(fetched: Fetched, pause: float | None) -> None:
-    status, shown = fetched.status, public_address(fetched.url)
-    if 200 <= status < 300 or fetched.not_modified:
-        return
-    try:
-        phrase = HTTPStatus(status).phrase
-    except ValueError:
-        phrase = "an unknown status"
-    retryable = status in _TRY_AGAIN or status == HTTPStatus.REQUEST_TIMEOUT
-    hint = {
-        401: "The page asks for a sign-in, which is not done here.",
-        403: "The server refuses programs or strangers; save the page and ingest the file.",
-        404: "Check the address.",
-        410: "The page is gone for good.",
-        429: "The server asks for patience.",
-    }.get(status, "Try again later." if retryable else "Check the address in a browser.")
-    if pause:
-        hint = f"The server asks to wait {pause:g} s."
-    raise FetchFailed(f"The server answered {status} {phrase} for {shown}.", hint=hint, item=shown, retryable=retryable)
-
-
-def _retry_after(value: str) -> float | None:
-    """Seconds from a Retry-After header, a number or a date; None where it says nothing usable."""
-    value = value.strip()
-    if value.isdecimal() and len(value) < 10:
-        return float(value)
-    try:
-        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return None
 
 
 def _header_text(raw: bytes) -> str:

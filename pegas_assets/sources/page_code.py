@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pegas_assets.sources.page_hidden import drop
 from pegas_assets.sources.page_tables import table_rows
 
 if TYPE_CHECKING:
@@ -15,8 +16,10 @@ _LANGUAGE_CLASS = re.compile(
 )
 _NOT_A_LANGUAGE = frozenset(("text", "none", "plain", "plaintext", "highlight", "source", "notranslate", "default"))
 _NUMBERING = re.compile(
-    r"(?:^|[\s_-])(?:linenos?|line-?numbers?|lineno|ln-num|gutter|blob-num)(?:$|[\s_-])", re.IGNORECASE
+    r"(?:^|[\s_-])(?:linenos?|line-?numbers?|lineno|line-num|ln-num|gutter|blob-num|crayon-nums|rouge-gutter)(?:$|[\s_-])",
+    re.IGNORECASE,
 )
+_LINES_CLASS = re.compile(r"(?:^|[\s_-])code(?:$|[\s_-])", re.IGNORECASE)
 _BLOCK_LINE = ("div", "p", "li", "tr")
 _PROSE_PRE_CHARS = 1500
 _CODE_SIGNS = re.compile(r"[{}();=<>\[\]|&$]")
@@ -26,19 +29,28 @@ def code_text(pre: HtmlElement) -> str:
     """The code of a `pre`, line by line as it is shown, without numbering and buttons."""
     lines: list[str] = []
 
+    def put(text: str | None) -> None:
+        if text:
+            lines.append(text)
+
     def walk(element: HtmlElement) -> None:
-        if not isinstance(element.tag, str) or _NUMBERING.search(element.get("class") or ""):
+        if not isinstance(element.tag, str):
             return
+        # A list may be called numbered as a whole; a line's number is no list.
+        if element.tag not in ("pre", "ol", "ul", "code") and _NUMBERING.search(element.get("class") or ""):
+            return
+        block = element.tag in _BLOCK_LINE
         if element.tag == "br":
-            lines.append("\n")
-        if element.tag in _BLOCK_LINE and lines and not lines[-1].endswith("\n"):
-            lines.append("\n")
-        lines.append(element.text or "")
+            put("\n")
+        if block and lines and not lines[-1].endswith("\n"):
+            put("\n")
+        start = len(lines)
+        put(element.text)
         for child in element:
             walk(child)
-            lines.append(child.tail or "")
-        if element.tag in _BLOCK_LINE and not "".join(lines[-2:]).endswith("\n"):
-            lines.append("\n")
+            put(child.tail)
+        if block and (len(lines) == start or not lines[-1].endswith("\n")):
+            put("\n")
 
     walk(pre)
     code = "".join(lines).replace("\r\n", "\n").replace("\r", "\n").replace("\u00a0", " ")
@@ -74,6 +86,9 @@ def code_of_table(table: HtmlElement) -> str | None:
     rows = table_rows(table)
     if not rows or any(inner is not table for inner in table.iter("table")):
         return None
+    divided = _divided(rows, table)
+    if divided is not None:
+        return divided
     listings = list(table.iter("pre"))
     if listings:
         codes = [pre for pre in listings if not _is_numbers(pre.text_content()) and not _is_numbering(pre, table)]
@@ -87,6 +102,51 @@ def code_of_table(table: HtmlElement) -> str | None:
     if not all(number.isdecimal() for number in numbers) or not any(_is_numbering(cell, table) for cell, _ in rows):
         return None
     return "\n".join(code_text(code) for _, code in rows)
+
+
+def _divided(rows: list[list[HtmlElement]], table: HtmlElement) -> str | None:
+    """The code of a table of one row: a column of line numbers, and one in which each line is a division."""
+    if len(rows) != 1 or len(rows[0]) != 2 or next(table.iter("pre"), None) is not None:
+        return None
+    numbers, code = rows[0]
+    if not _is_numbers(" ".join(part for part in numbers.itertext())) or not _LINES_CLASS.search(
+        code.get("class") or ""
+    ):
+        return None
+    count = len("\n".join(numbers.itertext()).split())
+    for holder in code.iter("div", "td"):
+        lines = [child for child in holder if child.tag == "div"]
+        if len(lines) == count:
+            return "\n".join(
+                code_text(line).replace("\n", " ").rstrip() if line.text_content().strip() else "" for line in lines
+            )
+    return None
+
+
+def drop_gutters(root: HtmlElement) -> None:
+    """Takes out line numbers that stand beside a listing, and makes an editor's lines, each a `pre`, one listing."""
+    for element in list(root.iter("div", "span", "td", "ol", "ul", "code")):
+        if (
+            element.getparent() is not None
+            and _NUMBERING.search(element.get("class") or "")
+            and _is_numbers(" ".join(element.itertext()))
+            and element.tag not in ("td", "code")
+            and not any(around.tag in ("pre", "table") for around in element.iterancestors())
+        ):
+            drop(element)
+    for first in list(root.iter("pre")):
+        if "CodeMirror-line" not in (first.get("class") or "") or first.getparent() is None:
+            continue
+        holder = next(
+            (around for around in first.iterancestors() if "CodeMirror-code" in (around.get("class") or "")), None
+        )
+        if holder is None:
+            continue
+        code = "\n".join(code_text(line) for line in holder.iter("pre"))
+        for child in list(holder):
+            holder.remove(child)
+        holder.attrib.clear()
+        holder.tag, holder.text = "pre", code
 
 
 def _is_numbering(element: HtmlElement, table: HtmlElement) -> bool:

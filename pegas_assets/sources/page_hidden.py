@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pegas_assets.sources.page_colours import WHITE, Colour, alike, colour_of
+from pegas_assets.sources.page_style import Sheets, Style
+
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
@@ -12,36 +15,36 @@ _NEVER_TEXT = (
     "script", "style", "template", "noscript", "iframe", "object", "embed", "svg", "canvas", "audio", "video", "map",
     "select", "textarea", "button", "input", "dialog", "frameset", "applet",
 )  # fmt: skip
-_HIDDEN_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|content-visibility\s*:\s*hidden"
-    r"|opacity\s*:\s*0?(?:\.0+)?\s*(?:%\s*)?(?:;|!|$)|font-size\s*:\s*(?:0(?:\.\d+)?|1|1\.0)\s*(?:px|pt|em|rem|%)?\s*(?:;|!|$)"
-    r"|(?:text-indent|left|top|right|margin-left|margin-top)\s*:\s*-\d{3,}"
-    r"|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?[\s,]+[01](?:px)?\s*\)|clip-path\s*:\s*inset\(\s*(?:50|100)%"
-    r"|color\s*:\s*transparent",
-    re.IGNORECASE,
+_LENGTH = re.compile(r"^(?:calc\()?\s*(-?\d*\.?\d+)\s*(px|pt|em|rem|ex|ch|vw|vh|vmin|vmax|cm|mm|in|pc|%)?\s*\)?$")
+_PX = {"": 1.0, "px": 1.0, "pt": 1.3, "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "vw": 12.0, "vh": 8.0, "vmin": 8.0,
+       "vmax": 12.0, "cm": 38.0, "mm": 3.8, "in": 96.0, "pc": 16.0}  # fmt: skip
+_FAR_PX = 900.0
+_FAINT = 0.1
+"""Less opaque than this is not read."""
+_MOVED = re.compile(r"translate(?:x|y|3d)?\(([^)]*)\)")
+_NO_CLIP = re.compile(
+    r"^rect\((?:\s*[01](?:px)?[\s,]*){4}\)$|^(?:inset\(\s*(?:[5-9]\d|100)%|circle\(\s*0|ellipse\(\s*0)|^polygon\(\s*(?:0(?:px|%)?[\s,]*)+\)$"
 )
-_ZERO_SIZE = re.compile(r"(?:^|;)\s*(?:max-)?(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|!|$)", re.IGNORECASE)
-_NO_OVERFLOW = re.compile(r"overflow\s*:\s*(?:hidden|clip)", re.IGNORECASE)
-_COLOUR = re.compile(r"(?:^|;)\s*color\s*:\s*([^;!]+)", re.IGNORECASE)
-_BACKGROUND = re.compile(r"(?:^|;)\s*background(?:-color)?\s*:\s*([^;!]+)", re.IGNORECASE)
-_WHITE = re.compile(r"^(?:#fff(?:fff)?|white|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\))$", re.IGNORECASE)
-_HIDDEN_CLASS = re.compile(r"(?:^|\s)(?:visually-hidden|sr-only|screen-reader-text|d-none|hidden|invisible)(?:\s|$)")
-_PERMALINK = re.compile(r"^[¶§#🔗⚓]$|^(?:permalink|link to this (?:heading|section))$", re.IGNORECASE)
-_EDIT_LINK = re.compile(r"(?:^|\s)(?:mw-editsection|headerlink|header-anchor|anchorjs-link)(?:\s|$)")
+_HIDDEN_CLASS = re.compile(
+    r"(?:^|\s)(?:visually-?hidden|sr-only|screen-reader(?:-text|-only)?|d-none|hidden|invisible|a11y-hidden|offscreen|off-screen"
+    r"|assistive-text|element-invisible|u-hidden|is-hidden|vh)(?:\s|$)"
+)
+_SHOWN_CLASS = re.compile(
+    r"(?:^|\s)(?:(?:sm|md|lg|xl|2xl):(?:!?)(?:block|flex|grid|inline|inline-block|inline-flex|table|contents|visible|not-sr-only)"
+    r"|d-(?:sm|md|lg|xl|xxl)-(?:block|flex|grid|inline|inline-block|inline-flex|table))(?:\s|$)"
+)
 _NOTICE = re.compile(r"cookie|consent|gdpr|newsletter-(?:popup|modal)", re.IGNORECASE)
-_HIDING_RULE = re.compile(r"([^{}@]+)\{([^{}]*)\}")
-_SIMPLE_SELECTOR = re.compile(r"^(?:[a-z][a-z0-9]*)?([.#])([\w-]+)$", re.IGNORECASE)
 
 
 def drop_hidden(root: HtmlElement) -> None:
     """Takes out comments, scripts and their like, hidden elements and consent notices, in place.
 
-    Hidden is: the attribute, `display: none` and its kin in the element or in a rule of the page for one class or id,
-    no size, off the screen, transparent, or white on white.
+    Hidden is: the attribute, `display: none` and its kin in the element or in a rule of the page's sheets, no size, off
+    the screen, transparent, or of the colour that it stands on.
     """
     from lxml import etree
 
-    hidden_names = _hidden_by_rules(root)
+    sheets = Sheets(root)
     for node in list(root.iter()):
         if isinstance(node, (etree._Comment, etree._ProcessingInstruction, etree._Entity)):
             drop(node)
@@ -52,71 +55,129 @@ def drop_hidden(root: HtmlElement) -> None:
             # JSON-LD in the head feeds the metadata and is never text.
             if not (element.tag == "script" and "ld+json" in (element.get("type") or "")):
                 drop(element)
-        elif _is_hidden(element, hidden_names) or _is_notice(element) or _is_tool_of_heading(element):
+        elif _is_hidden(element, sheets) or _is_notice(element):
             drop(element)
 
 
-def _is_hidden(element: HtmlElement, hidden_names: frozenset[str]) -> bool:
+def _is_hidden(element: HtmlElement, sheets: Sheets) -> bool:
     if element.get("hidden") is not None:
         return (element.get("hidden") or "").lower() != "until-found"
-    if (element.get("aria-hidden") or "").lower() == "true" and element.tag not in ("pre", "code", "table"):
+    if element.get("popover") is not None:
+        return True
+    if (element.get("aria-hidden") or "").lower() == "true" and not _holds_code(element):
         return True
     classes = element.get("class") or ""
-    if _HIDDEN_CLASS.search(classes):
+    if _HIDDEN_CLASS.search(classes) and not _SHOWN_CLASS.search(classes):
         return True
-    if hidden_names and not hidden_names.isdisjoint(
-        {f".{name}" for name in classes.split()} | {f"#{element.get('id')}"}
-    ):
+    style = sheets.of(element)
+    if style and (_not_shown(style) or _no_size(style) or _off_screen(style)):
         return True
-    style = element.get("style") or ""
-    if style:
-        if _HIDDEN_STYLE.search(style) or (_ZERO_SIZE.search(style) and _NO_OVERFLOW.search(style)):
-            return True
-        colour, background = _COLOUR.search(style), _BACKGROUND.search(style)
-        if colour:
-            shade = colour.group(1).strip().lower()
-            if background and shade == background.group(1).strip().lower():
-                return True
-            return bool(_WHITE.match(shade)) and not background and not _on_a_background(element)
-    return element.tag == "font" and bool(_WHITE.match(element.get("color") or "")) and not _on_a_background(element)
+    shade = style.get("-webkit-text-fill-color") or style.get("color")
+    if shade is None and element.tag == "font":
+        shade = element.get("color")
+    if shade is None or (colour := colour_of(shade)) is None:
+        return False
+    if colour[3] < _FAINT:
+        return True
+    ground = _ground(element, style, sheets)
+    return ground is not None and alike(colour, ground)
 
 
-def _on_a_background(element: HtmlElement) -> bool:
-    """Whether something around it paints a background of its own, on which white text is read."""
-    for around in element.iterancestors():
-        if around.get("bgcolor") and not _WHITE.match(around.get("bgcolor") or ""):
+def _not_shown(style: Style) -> bool:
+    if style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse"):
+        return True
+    if style.get("content-visibility") == "hidden":
+        return True
+    if _share(style.get("opacity", "1")) < _FAINT:
+        return True
+    filtered = re.search(r"opacity\(\s*([\d.]+%?)", style.get("filter", ""))
+    if filtered and _share(filtered.group(1)) < _FAINT:
+        return True
+    return bool(_NO_CLIP.match(style.get("clip", "").strip()) or _NO_CLIP.match(style.get("clip-path", "").strip()))
+
+
+def _no_size(style: Style) -> bool:
+    size = style.get("font-size") or style.get("font", "").partition("/")[0].split(" ")[-1]
+    length = _px(size)
+    # Of what is around it, not of the screen: 1em is as large as the text.
+    if length is not None and 0 <= length <= 1.3:
+        return True
+    if size.endswith("%") and _share(size) < 0.1:
+        return True
+    if any(style.get(name) in ("hidden", "clip") for name in ("overflow", "overflow-x", "overflow-y")):
+        for name in ("width", "height", "max-width", "max-height", "line-height"):
+            length = _px(style.get(name, ""))
+            if length is not None and length <= 1.0:
+                return name != "line-height" or style[name] in ("0", "0px")
+    return (
+        re.search(r"scale(?:x|y|3d)?\(\s*0(?:\.0+)?\s*[,)]", style.get("transform", "")) is not None
+        or style.get("scale") == "0"
+    )
+
+
+def _off_screen(style: Style) -> bool:
+    placed = style.get("position") in ("absolute", "fixed")
+    for name in ("left", "top", "right", "bottom", "margin-left", "margin-top", "text-indent"):
+        length = _px(style.get(name, ""))
+        if (
+            length is not None
+            and length <= -_FAR_PX
+            and (placed or name in ("text-indent", "margin-left", "margin-top", "left", "top"))
+        ):
             return True
-        found = _BACKGROUND.search(around.get("style") or "")
-        if found:
-            return not _WHITE.match(found.group(1).strip())
-        # What a style sheet paints is not known here: a class may.
-        if around.get("class") and around.tag not in ("body", "html", "article", "main"):
-            return True
+    moved = _MOVED.search(style.get("transform", ""))
+    if moved:
+        return any(abs(_px(part.strip()) or 0.0) >= _FAR_PX for part in moved.group(1).split(","))
     return False
 
 
-def _hidden_by_rules(root: HtmlElement) -> frozenset[str]:
-    """Classes and ids that the page's own style sheet hides, as `.name` and `#name`."""
-    names = set()
-    for sheet in root.iter("style"):
-        source = re.sub(
-            r"/\*.*?\*/|@media[^{]*print[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet.text or "", flags=re.DOTALL
-        )
-        for selectors, body in _HIDING_RULE.findall(source[:200_000]):
-            if re.search(
-                r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?:px)?\s*(?:;|$)", body, re.IGNORECASE
-            ):
-                for selector in selectors.split(","):
-                    if match := _SIMPLE_SELECTOR.match(selector.strip()):
-                        names.add(match.group(1) + match.group(2))
-    return frozenset(names)
+def _ground(element: HtmlElement, style: Style, sheets: Sheets) -> Colour | None:
+    """The colour that an element stands on; None where that is not known: an image, or a class of a sheet elsewhere."""
+    place: HtmlElement | None = element
+    while place is not None and isinstance(place.tag, str):
+        here = style if place is element else sheets.of(place)
+        if "background-image" in here and here["background-image"] != "none":
+            return None
+        painted = here.get("background-color") or here.get("background") or place.get("bgcolor")
+        if painted and painted not in ("none", "inherit", "initial"):
+            if "gradient" in painted:
+                return None
+            words = re.findall(r"[\w-]+\([^)]*\)|#?[\w-]+", painted)
+            colours = [colour for colour in map(colour_of, words) if colour is not None]
+            if "url(" in painted and not colours:
+                return None
+            if colours and colours[0][3] > 0.5:
+                return colours[0]
+        # What a style sheet elsewhere paints is not known here: a class may.
+        if (
+            place is not element
+            and place.get("class")
+            and not painted
+            and place.tag not in ("body", "html", "article", "main")
+        ):
+            return None
+        place = place.getparent()
+    return WHITE
 
 
-def _is_tool_of_heading(element: HtmlElement) -> bool:
-    """A mark beside a heading that links to it or edits it."""
-    if _EDIT_LINK.search(element.get("class") or ""):
-        return True
-    return element.tag == "a" and bool(_PERMALINK.match(element.text_content().strip()))
+def _holds_code(element: HtmlElement) -> bool:
+    """Some themes hide a listing from screen readers and show it to everybody else."""
+    return element.tag in ("pre", "code", "table") and next(element.iter("span"), None) is not None
+
+
+def _px(text: str) -> float | None:
+    """A length in pixels, roughly; None for what is none. A share of something is none."""
+    match = _LENGTH.match(text.strip())
+    if match is None or match.group(2) == "%":
+        return None
+    return float(match.group(1)) * _PX[match.group(2) or ""]
+
+
+def _share(text: str) -> float:
+    try:
+        return float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
+    except ValueError:
+        return 1.0
 
 
 def _is_notice(element: HtmlElement) -> bool:

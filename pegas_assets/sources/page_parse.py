@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _PROLOGUE = re.compile(r"\A\s*<\?xml[^>]*\?>", re.IGNORECASE)
+_LONG_TAG = re.compile(r"<([A-Za-z][\w:-]*)\s[^<>]{20000,}>")
+"""The parser compares each attribute of a tag with each."""
 _PRE = re.compile(r"<(/?)(pre|textarea|script)\b", re.IGNORECASE)
 _TWO_BREAKS = re.compile(r"(?:<br\s*/?>(?:\s|&nbsp;)*){2,}", re.IGNORECASE)
 _WRAPPER = re.compile(
@@ -31,7 +33,7 @@ def parse_page(html: str) -> HtmlElement | None:
     """The tree of a page; None where there is none. What is nested deeper than the parser goes is laid flat."""
     from lxml import etree
 
-    html = _with_paragraphs(_PROLOGUE.sub("", html))
+    html = _with_paragraphs(_LONG_TAG.sub(r"<\1>", _PROLOGUE.sub("", html)))
     if not html.strip():
         return None
     try:

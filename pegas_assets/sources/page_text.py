@@ -13,7 +13,7 @@ _AROUND = ("nav", "header", "footer", "aside", "form", "menu", "head", "title")
 _MOSTLY = 0.5
 """A form, or an aside, that holds so much of the text is the page itself."""
 _AROUND_ROLES = ("navigation", "banner", "contentinfo", "search", "complementary", "dialog", "menu", "menubar")
-_INLINE = frozenset(
+INLINE = frozenset(
     (
         "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
         "ins", "kbd", "label", "mark", "q", "ruby", "rb", "rt", "rp", "s", "samp", "small", "span", "strike",
@@ -81,7 +81,7 @@ def _blocks(element: HtmlElement, blocks: list[PageBlock], top: HtmlElement) -> 
             continue
         if child.tag == "br":
             run.append("\n")
-        elif child.tag in _INLINE and not _has_blocks(child):
+        elif child.tag in INLINE and not has_blocks(child):
             run.append(_inline(child))
         else:
             close()
@@ -118,10 +118,6 @@ def _block(element: HtmlElement, blocks: list[PageBlock], top: HtmlElement) -> N
         quoted = "\n\n".join(block.markdown for block in inner)
         if quoted:
             blocks.append(PageBlock(element, "\n".join(f"> {line}".rstrip() for line in quoted.split("\n"))))
-    elif tag == "dl" and not any(_has_blocks(part) for part in element):
-        terms = _terms(element)
-        if terms:
-            blocks.append(PageBlock(element, "\n".join(terms)))
     elif tag == "hr":
         return
     else:
@@ -138,31 +134,12 @@ def _list(element: HtmlElement, depth: int) -> list[str]:
             if child.tag in ("ul", "ol"):
                 nested.extend(_list(child, depth + 1))
             elif isinstance(child.tag, str):
-                own.append(_inline(child) if child.tag in _INLINE else f" {_inline(child)} ")
+                own.append(_inline(child) if child.tag in INLINE else f" {_inline(child)} ")
             own.append(_flat(child.tail))
         text = _folded("".join(own)).replace("\n", " ")
         if text:
             lines.append(f"{'  ' * depth}{mark} {text}")
         lines.extend(nested)
-    return lines
-
-
-def _terms(element: HtmlElement) -> list[str]:
-    """A list of terms, each with what is said of it; several terms may share it, and one may have several."""
-    lines: list[str] = []
-    terms: list[str] = []
-    said = False
-    for part in element:
-        text = _folded(_inline(part)).replace("\n", " ")
-        if part.tag == "dt" and text:
-            marked = text if re.search(r"[*`]", text) else f"**{text}**"
-            terms = [marked] if said else [*terms, marked]
-            said = False
-        elif part.tag == "dd" and text:
-            lines.append(f"- {', '.join(terms)}: {text}" if terms else f"- {text}")
-            said = True
-    if terms and not said:
-        lines.append(f"- {', '.join(terms)}")
     return lines
 
 
@@ -174,7 +151,7 @@ def _inline(element: HtmlElement) -> str:
     inner = _flat(element.text)
     for child in element:
         # Blocks inside, as in the item of a list, part words.
-        gap = "" if child.tag in _INLINE or child.tag == "br" or not isinstance(child.tag, str) else " "
+        gap = "" if child.tag in INLINE or child.tag == "br" or not isinstance(child.tag, str) else " "
         inner += gap + _inline(child) + gap + _flat(child.tail)
     mark = _MARKS.get(element.tag, "")
     if mark and inner.strip() and mark not in inner:
@@ -184,9 +161,9 @@ def _inline(element: HtmlElement) -> str:
     return inner
 
 
-def _has_blocks(element: HtmlElement) -> bool:
+def has_blocks(element: HtmlElement) -> bool:
     return any(
-        isinstance(child.tag, str) and child.tag not in _INLINE and child.tag != "br"
+        isinstance(child.tag, str) and child.tag not in INLINE and child.tag != "br"
         for child in element.iter()
         if child is not element
     )

@@ -6,15 +6,39 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pegas_assets.sources.page_code import code_language, code_of_table, code_text, fenced, is_prose
+from pegas_assets.sources.page_code import code_language, code_of_table, code_text, drop_gutters, fenced, is_prose
+from pegas_assets.sources.page_furniture import tidy_furniture
 from pegas_assets.sources.page_hidden import drop, drop_hidden
 from pegas_assets.sources.page_tables import TableKind, classify, table_to_markdown
+from pegas_assets.sources.page_text import INLINE, has_blocks
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _WORD = re.compile(r"pegaspart\d+x\d+end")
 _WITH_BLANKS = re.compile(rf"\s*(?:\n[-*+>] )?(?:[*_`|]+ ?)?({_WORD.pattern})(?: ?[*_`|]+)?\s*")
+
+
+_PARTS = frozenset(
+    (
+        "p",
+        "div",
+        "ul",
+        "ol",
+        "table",
+        "blockquote",
+        "section",
+        "article",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "figure",
+        "main",
+    )
+)
 
 
 @dataclass
@@ -47,12 +71,19 @@ def prepare(root: HtmlElement) -> SetAside:
     page are undone.
     """
     drop_hidden(root)
+    for element in root.iter():
+        # What is left is shown; the extractor would judge by style once more, and worse.
+        element.attrib.pop("style", None)
+        element.attrib.pop("aria-hidden", None)
     aside = SetAside()
+    _close_terms(root)
+    tidy_furniture(root)
     _tables_of_code(root)
+    drop_gutters(root)
     _set_code_aside(root, aside)
     _undo_layout(root)
     _set_tables_aside(root, aside)
-    _close_terms(root)
+    _wrap_loose_text(root)
     for figure in list(root.iter("figcaption")):
         figure.tag = "p"
     for figure in list(root.iter("figure")):
@@ -129,6 +160,36 @@ def _undo_layout(root: HtmlElement) -> None:
         if len(menus) < len(cells):
             for cell in menus:
                 drop(cell)
+
+
+def _wrap_loose_text(root: HtmlElement) -> None:
+    """Text that stands in a division beside paragraphs becomes one too: the extractor would drop it."""
+    from lxml.html import Element
+
+    for holder in list(root.iter("div", "section", "article", "main", "body")):
+        if not any(child.tag in _PARTS for child in holder):
+            continue
+        run: HtmlElement | None = None
+        if (holder.text or "").strip():
+            run = Element("p")
+            run.text, holder.text = holder.text, None
+            holder.insert(0, run)
+        for child in list(holder):
+            if child is run:
+                continue
+            tail, child.tail = child.tail, None
+            if child.tag in INLINE and not has_blocks(child):
+                if run is None:
+                    run = Element("p")
+                    holder.insert(holder.index(child), run)
+                run.append(child)
+                child.tail = tail
+                continue
+            run = None
+            if (tail or "").strip():
+                run = Element("p")
+                run.text = tail
+                holder.insert(holder.index(child) + 1, run)
 
 
 def _nearest_table(element: HtmlElement) -> HtmlElement | None:

@@ -16,6 +16,7 @@ from pegas_assets.sources.notebook import read_notebook
 from pegas_assets.sources.office import EXCEL, POWERPOINT, WORD, is_locked, read_office
 from pegas_assets.sources.pdf import read_pdf
 from pegas_assets.sources.records import read_records
+from pegas_assets.sources.sitemap import is_sitemap
 from pegas_assets.sources.sniff import Sniffed, is_html, sniff
 from pegas_assets.sources.subtitles import read_subtitles
 from pegas_assets.sources.text import read_text
@@ -218,6 +219,12 @@ def parse(
             "The document is empty: there is nothing to remember.", hint="Give one with words.", item=name or uri
         )
     found = sniff(body, media_type=media_type, name=name)
+    if kind is DocumentKind.WEB and is_sitemap(body):
+        raise Refused(
+            "The page is a sitemap: a list of addresses, with nothing to remember.",
+            hint="Take in the pages that it names: pegas ingest --sitemap URL.",
+            item=uri or name,
+        )
     if kind is DocumentKind.MANUAL and found.textual:
         # What an agent stored as its own words stays word for word, tags and all.
         found = Sniffed(media_type or "text/markdown", found.name, True)

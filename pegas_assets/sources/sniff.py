@@ -130,6 +130,9 @@ def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
         if declared == "text/markdown" and not _WHOLE_PAGE.search(head):
             return Sniffed("text/markdown", "a text", True)
         return Sniffed("text/html", "a web page", True)
+    if by_name in ("", "text/html") and head.lstrip().startswith(b"<") and _WHOLE_PAGE.search(head):
+        # What a server's own troubles put before the page.
+        return Sniffed("text/html", "a web page", True)
     if by_name in ("", "text/html", "text/plain", "application/pdf", "application/epub+zip") and _json(head, body):
         kind = "application/x-ipynb+json" if is_notebook(decode(body).text) else "application/json"
         return Sniffed(kind, "JSON", True)

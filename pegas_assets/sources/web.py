@@ -16,7 +16,7 @@ from pegas_assets.sources.chunking import CHUNKER, CountTokens, cut
 from pegas_assets.sources.markdown_blocks import markdown_blocks
 from pegas_assets.sources.page_main import main_blocks
 from pegas_assets.sources.page_parse import parse_page
-from pegas_assets.sources.page_text import visible_text
+from pegas_assets.sources.page_shell import open_noframes, why_no_text
 from pegas_assets.sources.page_tree import SetAside, prepare
 from pegas_assets.sources.partition import registered_domain
 from pegas_assets.sources.text import title_of
@@ -33,13 +33,6 @@ _TAGS = re.compile(rb"<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNOR
 _META_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"\A\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w.:-]+)")
 
-_SHELL_CHARS = 250
-_SHELL_ROOTS = ("root", "app", "__next", "__nuxt", "___gatsby", "svelte", "main-app", "react-root", "app-root")
-_NEEDS_SCRIPT = re.compile(
-    r"(?:enable|requires?|need|turn on|activate)\W+(?:\w+\W+){0,4}javascript|javascript\W+(?:is|must|to|needs)\b"
-    r"|включит[ье]\W+(?:\w+\W+){0,3}javascript|loading(?:\.\.\.|…)$",
-    re.IGNORECASE,
-)
 # A letter that no page uses stands for an invisible one while the extractor, which drops those, is at work.
 _STAND_INS = range(0x10600, 0x10737)
 
@@ -90,14 +83,13 @@ def read_web(
     if root is None:
         raise _nothing(shown, "there is no text in it")
     facts = _facts(root, url)
-    needs_script = _is_shell(root)
+    open_noframes(root)
+    if why := why_no_text(root, url):
+        raise _nothing(shown, why)
     aside = prepare(root)
-    markdown = "" if needs_script else _markdown(root, aside)
-    text = clean_text(markdown.translate(stand_ins)).strip("\n").rstrip()
+    text = clean_text(_markdown(root, aside).translate(stand_ins)).strip("\n").rstrip()
     if not text.strip():
-        raise _nothing(
-            shown, "it needs a browser, since its scripts draw the text" if needs_script else "no text is in it"
-        )
+        raise _nothing(shown, "no text is in it")
     blocks = markdown_blocks(text)
     prose = "\n".join(text[block.start : block.end] for block in blocks if block.kind is not BlockKind.CODE)
     language = detect_language(prose or text, hint=facts.language or "und")
@@ -174,27 +166,6 @@ def _canonical(root: HtmlElement, url: str) -> str:
         ):
             return address
     return ""
-
-
-def _is_shell(root: HtmlElement) -> bool:
-    """Whether a page is an empty frame that scripts fill: too little text, and a script's root or a plea for one."""
-    from copy import deepcopy
-
-    from pegas_assets.sources.page_hidden import drop_hidden
-
-    bare = deepcopy(root)
-    scripts = any(element.get("src") or len(element.text or "") > 500 for element in bare.iter("script"))
-    plea = any(_NEEDS_SCRIPT.search(element.text_content()) for element in bare.iter("noscript"))
-    drop_hidden(bare)
-    text = visible_text(bare)
-    plea = plea or bool(_NEEDS_SCRIPT.search(text))
-    if len(text) >= _SHELL_CHARS:
-        return False
-    rooted = any(
-        (element.get("id") or "").lower() in _SHELL_ROOTS and len(element.text_content().strip()) < 40
-        for element in bare.iter("div", "main", "section", "app-root")
-    )
-    return scripts and (plea or rooted or not text)
 
 
 def _markdown(root: HtmlElement, aside: SetAside) -> str:

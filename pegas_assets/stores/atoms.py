@@ -124,11 +124,11 @@ def add_citations(connection: Connection, citations: Sequence[NewCitation]) -> i
             [item.quoted_text for item in unique.values()],
         ],
     ).fetchall()
-    _revive(connection, sorted({item.atom_id for item in citations}))
+    revive(connection, sorted({item.atom_id for item in citations}))
     return sum(1 for row in rows if row[1])
 
 
-def _revive(connection: Connection, ids: Sequence[int]) -> None:
+def revive(connection: Connection, ids: Sequence[int]) -> None:
     """Give atoms that have a quotation again the status that they had before they lost it."""
     connection.execute(
         """

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pegas_assets.model import Block, ChunkToDistil, DocumentKind, Locator, ParsedChunk
-from pegas_assets.stores.atoms import locator_json, retire_unsupported
+from pegas_assets.stores.atoms import locator_json, retire_unsupported, revive
 
 if TYPE_CHECKING:
     from pegas_assets.stores.postgres import Connection
@@ -156,9 +156,12 @@ def _shift_citations(connection: Connection, document_id: int, moved: Mapping[in
 
 
 def _settle_citations(connection: Connection, document_id: int, span_of: SpanOf) -> int:
-    """Give each citation without a chunk its new chunk and place, or mark it gone; returns how many are gone."""
+    """Give each citation without a chunk its new chunk and place, or mark it gone; returns how many are gone.
+
+    One that was gone and whose quotation is back lives again, and with it the status that its atom had.
+    """
     loose = connection.execute(
-        "SELECT id, quoted_text FROM pm_citation WHERE doc_id = %s AND chunk_id IS NULL AND gone_at IS NULL",
+        "SELECT id, quoted_text, gone_at IS NOT NULL FROM pm_citation WHERE doc_id = %s AND chunk_id IS NULL",
         [document_id],
     ).fetchall()
     if not loose:
@@ -171,13 +174,17 @@ def _settle_citations(connection: Connection, document_id: int, span_of: SpanOf)
     ]
     placed: list[tuple[int, int, Locator]] = []
     gone: list[int] = []
-    for citation_id, quotation in loose:
+    back: list[int] = []
+    for citation_id, quotation, was_gone in loose:
         folded = " ".join(quotation.split())
         held = next((chunk for chunk in chunks if folded in chunk[2]), None)
         span = span_of(quotation, held[1]) if held is not None else None
         if held is None or span is None:
-            gone.append(citation_id)
+            if not was_gone:
+                gone.append(citation_id)
             continue
+        if was_gone:
+            back.append(citation_id)
         chunk_id, _, _, locator = held
         first = locator.start or 0
         placed.append((citation_id, chunk_id, locator.within(first + span[0], first + span[1])))
@@ -186,6 +193,10 @@ def _settle_citations(connection: Connection, document_id: int, span_of: SpanOf)
         "UPDATE pm_citation SET gone_at = now() WHERE id = ANY(%s) RETURNING atom_id", [gone]
     ).fetchall()
     retire_unsupported(connection, [row[0] for row in atoms])
+    returned = connection.execute(
+        "UPDATE pm_citation SET gone_at = NULL WHERE id = ANY(%s) RETURNING atom_id", [back]
+    ).fetchall()
+    revive(connection, [row[0] for row in returned])
     return len(gone)
 
 

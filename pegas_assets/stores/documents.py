@@ -47,12 +47,17 @@ class NewDocument:
 
 @dataclass(frozen=True)
 class Known:
-    """A document that is there already. `sha256` is of its bytes, empty where it has none."""
+    """A document that is there already. `sha256` is of its bytes, empty where it has none.
+
+    `checked_at` is when its address was last asked, whatever came of it; `uri` is the first of its addresses.
+    """
 
     document_id: int
     status: DocumentStatus
     sha256: bytes
     fetched_at: datetime | None
+    checked_at: datetime | None
+    uri: str
 
 
 @dataclass(frozen=True)
@@ -173,7 +178,8 @@ def known_addresses(connection: Connection, uris: Sequence[str]) -> dict[str, Kn
     """The documents that have these addresses, by address as it was asked for."""
     rows = connection.execute(
         """
-        SELECT asked.uri, document.id, document.status, coalesce(body.sha256, ''), document.fetched_at
+        SELECT asked.uri, document.id, document.status, coalesce(body.sha256, ''), document.fetched_at,
+               coalesce(document.checked_at, document.fetched_at), coalesce(document.uri, '')
         FROM unnest(%s::text[], %s::text[]) AS asked (uri, cleaned)
         JOIN pm_document_uri AS address ON address.uri_hash = pm_sha256(asked.cleaned)
         JOIN pm_document AS document ON document.id = address.doc_id
@@ -181,21 +187,22 @@ def known_addresses(connection: Connection, uris: Sequence[str]) -> dict[str, Kn
         """,
         [[clean_text(uri) for uri in uris], [clean_text(uri) for uri in uris]],
     ).fetchall()
-    return {row[0]: Known(row[1], DocumentStatus(row[2]), bytes(row[3]), row[4]) for row in rows}
+    return {row[0]: Known(row[1], DocumentStatus(row[2]), bytes(row[3]), *row[4:]) for row in rows}
 
 
 def known_bytes(connection: Connection, hashes: Sequence[bytes]) -> dict[bytes, Known]:
     """The oldest document with each of these SHA-256 of bytes, of those that are or will be done."""
     rows = connection.execute(
         """
-        SELECT DISTINCT ON (body.sha256) document.id, document.status, body.sha256, document.fetched_at
+        SELECT DISTINCT ON (body.sha256) document.id, document.status, body.sha256, document.fetched_at,
+               coalesce(document.checked_at, document.fetched_at), coalesce(document.uri, '')
         FROM pm_document_body AS body JOIN pm_document AS document ON document.id = body.doc_id
         WHERE body.sha256 = ANY(%s) AND document.status IN ('accepted', 'fetching', 'parsed', 'done')
         ORDER BY body.sha256, document.id
         """,
         [list(hashes)],
     ).fetchall()
-    return {bytes(row[2]): Known(row[0], DocumentStatus(row[1]), bytes(row[2]), row[3]) for row in rows}
+    return {bytes(row[2]): Known(row[0], DocumentStatus(row[1]), bytes(row[2]), *row[3:]) for row in rows}
 
 
 def hold(connection: Connection, ids: Sequence[int]) -> set[int]:
@@ -223,6 +230,7 @@ def reopen(connection: Connection, document_id: int, body: Body | None = None) -
     """Put a document back to the start: it has new bytes, or is to be tried again."""
     if body is not None:
         put_body(connection, document_id, body)
+        note_back(connection, [document_id])
     connection.execute(
         """
         UPDATE pm_document SET status = 'accepted', error = NULL, error_code = NULL, attempts = 0,
@@ -230,6 +238,17 @@ def reopen(connection: Connection, document_id: int, body: Body | None = None) -
         WHERE id = %s
         """,
         [document_id],
+    )
+
+
+def note_back(connection: Connection, document_ids: Sequence[int]) -> None:
+    """Say of documents that were gone that they are there again."""
+    connection.execute(
+        """
+        UPDATE pm_document SET gone_at = NULL, error = NULL, error_code = NULL, updated_at = now()
+        WHERE id = ANY(%s) AND gone_at IS NOT NULL
+        """,
+        [list(document_ids)],
     )
 
 
@@ -298,29 +317,6 @@ def read_body(connection: Connection, document_id: int) -> Body | None:
     return Body(bytes(row[0]), row[1], row[2], row[3]) if row else None
 
 
-def record_fetch(connection: Connection, document_id: int, *, etag: str, last_modified: str, body: Body | None) -> None:
-    """Keep what was fetched; None for a page that has not changed, whose marks stay unless the answer has newer ones.
-
-    The attempts that it took do not count against the reading.
-    """
-    if body is not None:
-        put_body(connection, document_id, body)
-    connection.execute(
-        """
-        UPDATE pm_document SET fetched_at = now(), attempts = 0, updated_at = now(),
-               etag = coalesce(nullif(%(etag)s, ''), CASE WHEN %(same)s THEN etag END),
-               last_modified = coalesce(nullif(%(modified)s, ''), CASE WHEN %(same)s THEN last_modified END)
-        WHERE id = %(id)s
-        """,
-        {
-            "etag": clean_text(etag),
-            "modified": clean_text(last_modified),
-            "same": body is None,
-            "id": document_id,
-        },
-    )
-
-
 def record_parse(connection: Connection, document_id: int, parsed: ParsedDocument, content_hash: str) -> None:
     """Write what a reader found out about a document, and that its chunks are there.
 
@@ -366,11 +362,6 @@ def record_parse(connection: Connection, document_id: int, parsed: ParsedDocumen
 def all_sources(connection: Connection) -> list[str]:
     """Every partition key that has documents."""
     return [row[0] for row in connection.execute("SELECT DISTINCT source FROM pm_document ORDER BY 1").fetchall()]
-
-
-def ask_to_fetch(connection: Connection, document_id: int) -> None:
-    """Have a page fetched again though its bytes are here; `etag` and `last_modified` tell the server what we have."""
-    connection.execute("UPDATE pm_document SET fetched_at = NULL WHERE id = %s", [document_id])
 
 
 def source_of(connection: Connection, document_id: int) -> str:

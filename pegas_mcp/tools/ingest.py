@@ -35,7 +35,7 @@ READ_S = 1.0
 async def memory_ingest(
     ctx: Call,
     text: Annotated[str, Field(description="Give exactly one of text (plain or Markdown),")] = "",
-    url: Annotated[str, Field(description="url (http or https),")] = "",
+    url: Annotated[str, Field(description="url of a page or sitemap,")] = "",
     path: Annotated[str, Field(description="or path: a file, folder or glob on the server")] = "",
     title: Annotated[str, Field(description="Of the text")] = "",
     password: Annotated[str, Field(description="Of a locked PDF at path; not kept")] = "",
@@ -179,9 +179,15 @@ def _acceptor(
 
     def accept(runtime: Runtime) -> Acceptance:
         from pegas_assets.pipeline.accept import accept_files, accept_text, accept_urls
+        from pegas_assets.pipeline.sitemaps import accept_sitemap
+        from pegas_assets.sources.sitemap import named_like_sitemap
 
         if text.strip():
             return accept_text(runtime.database, settings, text, title=title, client=client)
+        if url.strip() and named_like_sitemap(url.strip()):
+            return accept_sitemap(
+                runtime.database, settings, url.strip(), client=client, refresh=refresh, or_page=True, begun=begun
+            )
         if url.strip():
             return accept_urls(runtime.database, settings, [url.strip()], client=client, refresh=refresh)
         return accept_files(

@@ -21,8 +21,8 @@ def text_of(body: str) -> str:
         ("<ul><li>first point</li><li>second point here</li></ul>", ["- first point", "- second point here"]),
         ("<ul><li>second <code>code</code> point</li></ul>", ["- second `code` point"]),
         ("<ol><li>one <a href=x>link</a> two</li></ol>", ["1. one link two"]),
-        ("<dl><dt>Dome</dt><dd>A rounded rock.</dd></dl>", ["- **Dome**: A rounded rock."]),
-        ("<dl><dt>Dome<dt>Cupola<dd>A rounded rock.<dd>A roof.</dl>", ["- **Dome**, **Cupola**: A rounded rock.", ": A roof."]),
+        ("<dl><dt>Dome</dt><dd>A rounded rock.</dd></dl>", ["**Dome**: A rounded rock."]),
+        ("<dl><dt>Dome<dt>Cupola<dd>A rounded rock.<dd>A roof.</dl>", ["**Dome**, **Cupola**: A rounded rock.", "\n\nA roof."]),
         ("<p>Short.</p><p>Also.</p>", ["\n\nShort.\n\nAlso.\n\n"]),
     ],
 )  # fmt: skip
