@@ -28,13 +28,15 @@ if TYPE_CHECKING:
 
 READER = "web/1"
 
-_TAGS = re.compile(rb"<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
+_TAGS = re.compile(rb"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 _META_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"\A\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w.:-]+)")
 _PROLOGUE = re.compile(r"\A\s*<\?xml[^>]*\?>", re.IGNORECASE)
-_PRE = re.compile(r"(<(pre|textarea|script)\b.*?</\2\s*>)", re.IGNORECASE | re.DOTALL)
+_PRE = re.compile(r"(<(pre|textarea|script)\b.*?(?:</\2\s*>|\Z))", re.IGNORECASE | re.DOTALL)
 _TWO_BREAKS = re.compile(r"(?:<br\s*/?>(?:\s|&nbsp;)*){2,}", re.IGNORECASE)
 
+_LONG_TAG = re.compile(r"<([A-Za-z][\w:-]*)\s[^<>]{20000,}>")
+"""The parser compares each attribute of a tag with each."""
 _WRAPPER = re.compile(
     r"<(/?)(?:(div|section|article|main|center|blockquote|ul|ol)|span|font|small|big|strong|em|b|i|u)\b[^>]*>",
     re.IGNORECASE,
@@ -123,7 +125,7 @@ def _parsed(html: str) -> HtmlElement | None:
     from lxml import etree
     from lxml.html import HTMLParser, document_fromstring
 
-    html = _PROLOGUE.sub("", html)
+    html = _LONG_TAG.sub(r"<\1>", _PROLOGUE.sub("", html))
     # Two line breaks are how pages without paragraphs part them.
     html = "".join(
         part if index % 3 else _TWO_BREAKS.sub("<p>", part)
