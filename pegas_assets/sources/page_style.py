@@ -21,6 +21,8 @@ _COMPOUND = re.compile(r"^(\*|[a-z][a-z0-9-]*)?((?:[.#][\w-]+)*)$", re.IGNORECAS
 _PART = re.compile(r"[.#][\w-]+")
 _MAX_SHEET = 400_000
 _MAX_RULES = 3000
+_MAX_COMPARED = 2_000_000
+"""Rules compared with elements in one page; past this only the elements' own styles count."""
 _TELLING = frozenset(
     (
         "display", "visibility", "content-visibility", "opacity", "filter", "color", "-webkit-text-fill-color", "background",
@@ -56,6 +58,7 @@ class Sheets:
 
     def __init__(self, root: HtmlElement) -> None:
         self._by_name: dict[str, list[_Rule]] = defaultdict(list)
+        self._left = _MAX_COMPARED
         count = 0
         for sheet in root.iter("style"):
             if (sheet.get("media") or "all").strip().lower() not in ("all", "screen", ""):
@@ -71,13 +74,13 @@ class Sheets:
 
     def of(self, element: HtmlElement) -> Style:
         """What the sheets and the element's own style say of it."""
-        names = _names(element)
-        matching = [
-            rule
-            for name in (*names, element.tag)
-            for rule in self._by_name.get(name, ())
-            if _matches(rule, element, names)
-        ]
+        names = _names(element) if self._by_name else frozenset()
+        matching = []
+        for name in (*names, element.tag) if self._by_name else ():
+            for rule in self._by_name.get(name, ()):
+                self._left -= 1 if len(rule.parts) == 1 else 10
+                if self._left > 0 and _matches(rule, element, names):
+                    matching.append(rule)
         style: Style = {}
         for rule in sorted(matching, key=lambda rule: rule.weight):
             style.update(rule.style)

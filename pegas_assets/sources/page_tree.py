@@ -70,6 +70,8 @@ def prepare(root: HtmlElement) -> SetAside:
     What a browser does not show is dropped. Code keeps its lines and indentation, without line numbers. Tables of data become pipe tables; tables that hold the
     page are undone.
     """
+    from lxml import etree
+
     drop_hidden(root)
     for element in root.iter():
         # What is left is shown; the extractor would judge by style once more, and worse.
@@ -83,6 +85,11 @@ def prepare(root: HtmlElement) -> SetAside:
     _set_code_aside(root, aside)
     _undo_layout(root)
     _set_tables_aside(root, aside)
+    # Wrappers without a meaning, of which some pages have one around each word.
+    etree.strip_tags(root, "span", "font", "small", "big", "u", "nobr", "wbr", "bdi", "abbr", "acronym")
+    for element in root.iter():
+        # One string each: what is read piece by piece later is read in the square of the pieces.
+        element.text, element.tail = element.text, element.tail
     _wrap_loose_text(root)
     for figure in list(root.iter("figcaption")):
         figure.tag = "p"
@@ -151,12 +158,11 @@ def _undo_layout(root: HtmlElement) -> None:
             continue
         cells = [cell for cell in table.iter("td", "th") if _nearest_table(cell) is table]
         menus = [cell for cell in cells if _is_menu(cell)]
-        for part in list(
-            table.iter("table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup", "col")
-        ):
-            if part is table or _nearest_table(part) is table:
-                part.tag = "div"
-                part.attrib.clear()
+        parts = list(table.iter("thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup", "col"))
+        for part in [table, *(part for part in parts if _nearest_table(part) is table)]:
+            words = part.tag in ("td", "th", "caption") and not has_blocks(part) and part.text_content().strip()
+            part.tag = "p" if words else "div"
+            part.attrib.clear()
         if len(menus) < len(cells):
             for cell in menus:
                 drop(cell)
@@ -166,6 +172,8 @@ def _wrap_loose_text(root: HtmlElement) -> None:
     """Text that stands in a division beside paragraphs becomes one too: the extractor would drop it."""
     from lxml.html import Element
 
+    for centred in list(root.iter("center")):
+        centred.tag = "div" if has_blocks(centred) else "p"
     for holder in list(root.iter("div", "section", "article", "main", "body")):
         if not any(child.tag in _PARTS for child in holder):
             continue
