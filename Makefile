@@ -33,7 +33,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@[ "$(VENV)" = .venv ] || [ -d .venv ] || ln -sfn "$(VENV)" .venv
 	@touch $@
 
-demo: $(STAMP) ## take in examples/ through Dagster, ask three questions, check both projections
+demo: $(STAMP) ## take in examples/ through Dagster, ask five questions, check both projections
 	@$(BIN)/pegas demo
 
 up: $(STAMP) ## start the engines and Dagster (UI, daemon), and leave them running

@@ -22,13 +22,15 @@ QUESTIONS = (
     ("In English", "when is the second pump started by hand"),
     ("In Russian", "когда пчёлы собирают прополис"),
     ("Across languages: an English question, a Russian text", "how far has the glacier retreated since 1957"),
+    ("In a PDF, by its page", "how many paddles does the wheel of the tide mill carry"),
+    ("In a book, by its page", "сколько мешков в день даёт мельница на Тихой"),
 )
 
 
 def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Leave the engines running.")] = False,
 ) -> None:
-    """Take in examples/ through Dagster, ask three questions, check both projections. Your own memory is not touched.
+    """Take in examples/ through Dagster, ask five questions, check both projections. Your own memory is not touched.
 
     It has a home of its own, beside yours, and a database of its own in it.
     """
