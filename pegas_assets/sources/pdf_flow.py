@@ -148,6 +148,8 @@ class Flow:
         width = max(1.0, above.right - above.left)
         ended = bool(_ENDED.search(one.text))
         item = bool(_ITEM.match(run.first.line.text))
+        if item and other.x0 < run.first.line.x0 - 0.5 * other.size:
+            return True
         if item:
             return ended and other.x0 < run.first.line.x0 + 0.5 * other.size and one.x1 < above.right - 0.1 * width
         set_in = other.x0 - below.left > 0.8 * other.size and one.x0 - above.left < 0.5 * one.size

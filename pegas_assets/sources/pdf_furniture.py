@@ -13,6 +13,8 @@ _ZONE = 0.14
 """The share of a page's height, above and below, in which heads and feet stand."""
 _OUTERMOST = 4
 """Lines from the edge that can be furniture."""
+_GAP = 1.7
+"""Base lines further apart than so many sizes of the letters are not of one paragraph."""
 _DIGITS = re.compile(r"\d+")
 _HAS_NUMBER = re.compile(r"^\W*#|#\W?$")
 _COUNTED_CHARS = 90
@@ -49,10 +51,21 @@ def without_furniture(pages: Sequence[RawPage]) -> list[list[RawLine]]:
 def _edge_lines(page: RawPage) -> list[tuple[RawLine, bool, bool]]:
     """The lines at the edges of a page, each with whether it is at the top, and among the two outermost."""
     ordered = sorted((line for line in page.lines if line.upright), key=lambda line: line.y0)
-    top = [(line, True, at < 2) for at, line in enumerate(ordered[:_OUTERMOST]) if line.y1 < _ZONE * page.height]
-    below = ordered[: -_OUTERMOST - 1 : -1]
-    bottom = [(line, False, at < 2) for at, line in enumerate(below) if line.y0 > (1 - _ZONE) * page.height]
-    return top + bottom
+    top = [line for line in ordered if line.y1 < _ZONE * page.height]
+    bottom = [line for line in reversed(ordered) if line.y0 > (1 - _ZONE) * page.height]
+    found = [(line, True, at < 2) for at, line in enumerate(_apart(top, ordered))]
+    return found + [(line, False, at < 2) for at, line in enumerate(_apart(bottom, ordered[::-1]))]
+
+
+def _apart(zone: Sequence[RawLine], ordered: Sequence[RawLine]) -> list[RawLine]:
+    """The lines of a zone, from the edge inward, up to the gap that parts them from the text; none where there is no gap."""
+    for at in range(min(len(zone), _OUTERMOST)):
+        if at + 1 == len(ordered):
+            return list(zone[: at + 1])
+        step = abs(ordered[at + 1].y0 - ordered[at].y0)
+        if step > _GAP * max(ordered[at].size, ordered[at + 1].size):
+            return list(zone[: at + 1])
+    return []
 
 
 def _shape(text: str) -> str:
@@ -61,14 +74,15 @@ def _shape(text: str) -> str:
 
 
 def _counts(found: Sequence[tuple[int, RawLine]]) -> bool:
-    """Whether the numbers go up with the pages; Roman ones are taken at their word."""
-    values = [_DIGITS.search(line.text) for _, line in found]
-    steps = [
-        int(value.group()[:9]) - number for value, (number, _) in zip(values, found, strict=True) if value is not None
-    ]
-    if not steps:
+    """Whether the first or the last number of the lines goes up with the pages; Roman ones are taken at their word."""
+    numbers = [(page, _DIGITS.findall(line.text)) for page, line in found]
+    if not any(values for _, values in numbers):
         return len(found) >= 3
-    return max(steps.count(step) for step in set(steps)) >= max(2, 0.6 * len(steps))
+    for which in (0, -1):
+        steps = [int(values[which][:9]) - page for page, values in numbers if values]
+        if max(steps.count(step) for step in set(steps)) >= max(2, 0.6 * len(steps)):
+            return True
+    return False
 
 
 def _is_regular(numbers: Sequence[int], pages: int) -> bool:

@@ -55,6 +55,7 @@ class _Item:
 
 def reading_order(page: RawPage) -> list[Placed]:
     """The lines and tables of a page in order. Lines inside a ruled table are its cells and come no second time."""
+    _set_initials(page.lines)
     items: list[_Item] = []
     for table in page.tables:
         items.append(_Item(table.x0, table.y0, table.x1, table.y1, 10.0, table=table, letters=200))
@@ -74,6 +75,23 @@ def reading_order(page: RawPage) -> list[Placed]:
     for line in turned:
         ordering.placed.append(PlacedLine(line, line.x0, line.x1, -1))
     return ordering.placed
+
+
+def _set_initials(lines: list[RawLine]) -> None:
+    """Puts a letter that is set over several lines before the line that it opens."""
+    for initial in [line for line in lines if len(line.text.strip()) <= 2 and line.text.strip().isalpha()]:
+        opened = [
+            line
+            for line in lines
+            if line is not initial
+            and initial.size > 1.8 * line.size
+            and -0.3 * initial.size < line.x0 - initial.x1 < 0.6 * initial.size
+            and initial.y0 - 0.2 * initial.size < line.y0 < initial.y1
+        ]
+        if len(opened) > 1:
+            first = min(opened, key=lambda line: line.y0)
+            first.text = initial.text.strip() + first.text.lstrip()
+            lines.remove(initial)
 
 
 def _inside(line: RawLine, table: RawTable) -> bool:
