@@ -124,7 +124,9 @@ def chunks_of(document: GoldDocument) -> list[ChunkToDistil]:
     from pegas_assets.sources.registry import parse
 
     media_types = {".md": "text/markdown", ".html": "text/html", ".txt": "text/plain"}
-    parsed = parse(document.path.read_bytes(), name=document.path.name, media_type=media_types.get(document.path.suffix, ""))
+    parsed = parse(
+        document.path.read_bytes(), name=document.path.name, media_type=media_types.get(document.path.suffix, "")
+    )
     return [
         ChunkToDistil(
             content=chunk.content,
