@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pegas_assets.errors import Refused
 from pegas_assets.model import DocumentKind, ParsedDocument
 from pegas_assets.sources.chunking import CountTokens
+from pegas_assets.sources.feed import read_feed
 from pegas_assets.sources.sitemap import is_sitemap
 from pegas_assets.sources.sniff import Sniffed, sniff
 from pegas_assets.sources.text import read_text
@@ -56,7 +57,19 @@ def _web(body: bytes, reading: Reading) -> ParsedDocument:
     )
 
 
-READERS: dict[str, Reader] = {"text/html": _web}
+def _feed(body: bytes, reading: Reading) -> ParsedDocument:
+    return read_feed(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        name=reading.name,
+        charset=reading.charset,
+        default_encoding=reading.default_encoding,
+        max_chars=reading.max_chars,
+    )
+
+
+READERS: dict[str, Reader] = {"text/html": _web, "application/rss+xml": _feed}
 """Readers by media type. What is text and not here is read as text; what is not text and not here is refused."""
 
 

@@ -121,6 +121,15 @@ def read_web(
     )
 
 
+def fragment_markdown(html: str) -> str:
+    """A piece of a page as Markdown, all of it: what a browser does not show is dropped, nothing is judged."""
+    root = _parsed(clean_text(html))
+    if root is None:
+        return ""
+    aside = prepare(root)
+    return aside.back(_tidy(page_markdown(main_element(root))))
+
+
 def _parsed(html: str) -> HtmlElement | None:
     from lxml import etree
     from lxml.html import HTMLParser, document_fromstring
