@@ -50,7 +50,8 @@ def _web(body: bytes, reading: Reading) -> ParsedDocument:
         body,
         count_tokens=reading.count_tokens,
         max_tokens=reading.max_tokens,
-        url=reading.uri,
+        # After redirects the address that gave the bytes is the one that its links are relative to.
+        url=reading.name if reading.name.startswith(("http://", "https://")) else reading.uri,
         charset=reading.charset,
         default_encoding=reading.default_encoding,
         max_chars=reading.max_chars,
