@@ -118,7 +118,7 @@ def leads_on_to(body: bytes, url: str) -> str:
     from lxml.html import HTMLParser, document_fromstring
 
     try:
-        root = document_fromstring(body, parser=HTMLParser(encoding="latin-1"))
+        root = document_fromstring(body, parser=HTMLParser(encoding="iso-8859-1"))
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):
         return ""
     target = _target(root, url)

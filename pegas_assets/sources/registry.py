@@ -12,6 +12,7 @@ from pegas_assets.sources.chunking import CountTokens
 from pegas_assets.sources.delimited import read_delimited
 from pegas_assets.sources.epub import read_epub
 from pegas_assets.sources.fb2 import read_fb2
+from pegas_assets.sources.feed import read_feed
 from pegas_assets.sources.notebook import read_notebook
 from pegas_assets.sources.office import EXCEL, POWERPOINT, WORD, is_locked, read_office
 from pegas_assets.sources.pdf import read_pdf
@@ -58,7 +59,8 @@ def _web(body: bytes, reading: Reading) -> ParsedDocument:
         body,
         count_tokens=reading.count_tokens,
         max_tokens=reading.max_tokens,
-        url=reading.uri,
+        # After redirects the address that gave the bytes is the one that its links are relative to.
+        url=reading.name if reading.name.startswith(("http://", "https://")) else reading.uri,
         charset=reading.charset,
         default_encoding=reading.default_encoding,
         max_chars=reading.max_chars,
@@ -79,6 +81,18 @@ def _book(read: Callable[..., ParsedDocument], body: bytes, reading: Reading) ->
         count_tokens=reading.count_tokens,
         max_tokens=reading.max_tokens,
         name=reading.name,
+        default_encoding=reading.default_encoding,
+        max_chars=reading.max_chars,
+    )
+
+
+def _feed(body: bytes, reading: Reading) -> ParsedDocument:
+    return read_feed(
+        body,
+        count_tokens=reading.count_tokens,
+        max_tokens=reading.max_tokens,
+        name=reading.name,
+        charset=reading.charset,
         default_encoding=reading.default_encoding,
         max_chars=reading.max_chars,
     )
@@ -159,6 +173,7 @@ READERS: dict[str, Reader] = {
     EXCEL: _office,
     POWERPOINT: _office,
     "text/html": _web,
+    "application/rss+xml": _feed,
     "application/pdf": _pdf,
     "text/csv": _delimited,
     "text/tab-separated-values": _delimited,

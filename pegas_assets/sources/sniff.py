@@ -59,6 +59,11 @@ _HTML = re.compile(
 _WHOLE_PAGE = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
 _XML = re.compile(rb"\A\s*<\?xml[\s>]|\A\s*<(?:rss|feed|svg|opml)[\s>]", re.IGNORECASE)
 _FICTION_BOOK = re.compile(rb"\A\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<FictionBook[\s>]", re.DOTALL)
+_FEED = re.compile(
+    rb"\A\s*(?:<\?xml[^>]*\?>\s*)?(?:<\?[^>]*\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*"
+    rb"<(?:rss[\s>]|(?:\w+:)?RDF[\s>][^>]*purl\.org/rss|feed[\s>][^>]*(?:w3\.org/2005/Atom|purl\.org/atom))",
+    re.IGNORECASE | re.DOTALL,
+)
 _TEXTUAL = re.compile(
     r"text/.*|application/(?:(?:[\w.+-]*\+)?(?:json|xml|yaml)|x-yaml|toml|x-ndjson|javascript|x-sh|sql|x-httpd-php)"
 )
@@ -123,6 +128,8 @@ def sniff(body: bytes, *, media_type: str = "", name: str = "") -> Sniffed:
     head = _as_utf8(body[:4096])
     if _FICTION_BOOK.match(head):
         return Sniffed("application/x-fictionbook+xml", "a FictionBook", True)
+    if _FEED.match(head) and by_name in ("", "text/html", "application/xml", "text/plain"):
+        return Sniffed("application/rss+xml", "a feed", True)
     # A Markdown file may open with a tag, a program may hold one: there the name knows better.
     if _HTML.match(head) and by_name in ("", "text/html", "application/xml", "text/plain"):
         if by_name == "text/plain" and declared != "text/html":

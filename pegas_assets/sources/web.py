@@ -17,6 +17,7 @@ from pegas_assets.sources.markdown_blocks import markdown_blocks
 from pegas_assets.sources.page_main import main_blocks
 from pegas_assets.sources.page_parse import parse_page
 from pegas_assets.sources.page_shell import open_noframes, why_no_text
+from pegas_assets.sources.page_text import main_element, page_markdown
 from pegas_assets.sources.page_tree import SetAside, prepare
 from pegas_assets.sources.partition import registered_domain
 from pegas_assets.sources.text import title_of
@@ -108,6 +109,15 @@ def read_web(
         warnings=decoded.warnings,
         reader=f"{READER}+{CHUNKER}",
     )
+
+
+def fragment_markdown(html: str) -> str:
+    """A piece of a page as Markdown, all of it: what a browser does not show is dropped, nothing is judged."""
+    root = parse_page(clean_text(html))
+    if root is None:
+        return ""
+    aside = prepare(root)
+    return aside.back(_tidy(page_markdown(main_element(root))))
 
 
 def _with_stand_ins(html: str) -> tuple[str, dict[int, str]]:

@@ -37,9 +37,14 @@ _NO_CHARSET = frozenset(
 _EUROPEAN = {
     "cp1252": frozenset("àâäáãåæçéèêëíìîïñóòôöõøúùûüýœßðþ"),
     "cp1250": frozenset("ąćęłńóśźżáčďéěíňřšťúůýžäöüßőűăâîşţđ"),
+    "iso8859_2": frozenset("ąćęłńóśźżáčďéěíňřšťúůýžäöüßőűăâîşţđ"),
     "cp1254": frozenset("çğıöşüâîéä"),
     "cp1257": frozenset("ąčęėįšųūžāēģīķļņõäöü"),
 }
+_SHIFTS = (b"\x1b$B", b"\x1b$@", b"\x1b$A")
+"""How the seven-bit encodings of Japanese mail begin a run of their letters."""
+_KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
+_HALF_KANA = re.compile("[\uff61-\uff9f]")
 _TYPOGRAPHY = frozenset("«»“”„‘’—–…•°§©®€£\u00a0·")
 
 
@@ -72,6 +77,8 @@ def decode(body: bytes, *, declared: Sequence[str] = (), default: str = "", samp
     # Without high bytes every encoding here reads the same, except those that shift or take two bytes a character.
     ascii_only = body.isascii()
     names = [name for name in map(_codec, declared) if name]
+    if ascii_only and any(mark in body for mark in _SHIFTS) and (text := _strict(body, "iso2022_jp_2")) is not None:
+        return Decoded(text, "iso2022_jp", 0.95)
     if ascii_only and b"\x00" not in body and not any(name.startswith(("utf-16", "iso2022", "hz")) for name in names):
         return Decoded(body.decode("ascii"), "utf-8", 1.0)
     if not ascii_only and b"\x00" not in body[:_SAMPLE_BYTES] and (text := _strict(body, "utf-8")) is not None:
@@ -191,6 +198,8 @@ def _other(body: bytes, prose: bytes) -> Decoded:
         scores = {name: _letters_fit(prose, name) for name in _EUROPEAN}
         name = max(scores, key=scores.__getitem__)
         return _with_replacement(body, name, round(0.5 + 0.4 * min(1.0, len(runs) / 40), 2))
+    if (japanese := _japanese(prose)) is not None:
+        return _with_replacement(body, japanese, 0.9)
     from charset_normalizer import from_bytes
 
     best = from_bytes(prose).best()
@@ -198,6 +207,21 @@ def _other(body: bytes, prose: bytes) -> Decoded:
         return _with_replacement(body, "cp1252", 0.2)
     long_enough = min(1.0, len(_HIGH_BYTES.findall(prose)) / 60)
     return _with_replacement(body, best.encoding, round(max(0.0, 1.0 - best.chaos) * (0.3 + 0.5 * long_enough), 2))
+
+
+def _japanese(prose: bytes) -> str | None:
+    """Shift JIS or EUC, where a quarter of what is not ASCII is kana in it: no other language has so many."""
+    best, found = 0.25, None
+    for name in ("cp932", "euc_jp"):
+        text = prose.decode(name, "replace")
+        high = sum(character > "\x7f" for character in text)
+        # A character cut at the end of the sample is no damage.
+        if high == 0 or text.count("\ufffd") > 1 + 0.01 * high or len(_HALF_KANA.findall(text)) > 0.1 * high:
+            continue
+        share = len(_KANA.findall(text)) / high
+        if share >= best:
+            best, found = share, name
+    return found
 
 
 def _letters_fit(prose: bytes, name: str) -> float:

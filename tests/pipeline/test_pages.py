@@ -136,3 +136,18 @@ def test_what_is_too_large_is_refused_without_its_bytes(home: Path, site: Site) 
         site.page("/big", body="<p>" + "gate " * 1000)
         assert take(made, site.url("/big")) == {"refused": 1}
         assert one(made, "SELECT count(*) FROM pm_document_body") == 0
+
+
+def test_a_signpost_is_followed_to_its_page_and_never_inside(base: Runtime, site: Site) -> None:
+    site.page(
+        "/old", body="<html><head><meta http-equiv=Refresh content='0; URL=\"new/\"'></head><body>Moved.</body></html>"
+    )
+    site.page("/new/", body=PAGE.format(1954))
+    assert take(base, site.url("/old")) == {"done": 1}
+    assert one(base, "SELECT title FROM pm_document") == "The weir"
+    site.page("/inside", body="<meta http-equiv=refresh content='0;url=http://10.0.0.1/'>Moved.")
+    assert take(base, site.url("/inside")) == {"refused": 1}
+    for here, there in (("/a", "/b"), ("/b", "/a")):
+        site.page(here, body=f"<meta http-equiv=refresh content='0;url={there}'>Moved.")
+    assert take(base, site.url("/a")) == {"refused": 1}
+    assert len(site.asked) == 5

@@ -107,3 +107,25 @@ def test_any_bytes_decode_to_a_text(body: bytes) -> None:
 def test_utf8_comes_out_as_it_went_in(text: str) -> None:
     if not text.startswith("\ufeff"):
         assert decode(text.encode()).text == text
+
+
+JAPANESE = "灯台守は毎晩、雪で道が埋まっていても灯台に登った。漁師たちは光が見える限り岸が近いことを知っていた。" * 2
+CHINESE = "灯塔看守人每天晚上都爬上灯塔，即使道路被大雪覆盖。渔民知道，只要能看到光，海岸就在附近。" * 2
+KOREAN = "등대지기는 매일 저녁 눈이 길을 덮어도 등대에 올랐다. 어부들은 빛이 보이면 해안이 가깝다는 것을 알았다. " * 2
+POLISH = "Latarnik wchodził na wieżę każdego wieczoru, nawet gdy śnieg zasypał drogę; źródło światła świeciło. "
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (JAPANESE, "shift_jis"),
+        (JAPANESE, "euc_jp"),
+        (JAPANESE, "iso2022_jp"),
+        (CHINESE, "gbk"),
+        (KOREAN, "euc_kr"),
+        (POLISH, "iso8859_2"),
+        (POLISH, "cp1250"),
+    ],
+)
+def test_texts_without_a_charset_are_told_by_their_letters(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding)).text == text
