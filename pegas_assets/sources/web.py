@@ -28,7 +28,7 @@ from pegas_assets.text.language import detect_language
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-READER = "web/1"
+READER = "web/2"
 
 _TAGS = re.compile(rb"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 _META_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
