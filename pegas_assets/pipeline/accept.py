@@ -12,7 +12,7 @@ from pegas_assets.errors import InvalidInput, PegasError
 from pegas_assets.model import DocumentKind, DocumentStatus
 from pegas_assets.settings import Settings
 from pegas_assets.sources import addresses, files, partition
-from pegas_assets.sources.pdf import unlocked_pdf
+from pegas_assets.sources.pdf import is_locked_pdf, unlocked_pdf
 from pegas_assets.stores import documents, pages
 from pegas_assets.stores.documents import Body, Known, NewDocument
 from pegas_assets.stores.operations import Item, add_items, open_operation, set_taking
@@ -166,8 +166,7 @@ def accept_files(
     for file in listing.files:
         try:
             content = files.read_file(file, max_bytes=settings.max_document_bytes)
-            if password:
-                content = unlocked_pdf(content, password, str(file))
+            body = file_body(content, file.name, password)
         except PegasError as error:
             batch.append(Item(item=str(file), document_id=None, outcome="refused", reason=str(error)))
             continue
@@ -177,7 +176,7 @@ def accept_files(
                 kind=DocumentKind.TEXT,
                 source=source,
                 uri=file.as_uri(),
-                body=Body(content, name=file.name),
+                body=body,
             )
         )
         if len(batch) >= BATCH_FILES or size >= BATCH_BYTES:
@@ -320,10 +319,24 @@ def accept_batch(connection: Connection, operation: str, batch: Sequence[NewDocu
     return items
 
 
+def file_body(content: bytes, name: str, password: str = "") -> Body:
+    """The bytes of a file to keep: a locked PDF without its lock where the password is given.
+
+    Raises:
+        Refused: the password is wrong.
+    """
+    if password:
+        return Body(unlocked_pdf(content, password, name), name=name)
+    return Body(content, name=name, locked=is_locked_pdf(content))
+
+
 def _accept_again(connection: Connection, new: NewDocument, known: Known, digest: bytes, item: str) -> Item:
     if known.sha256 == digest and known.status is DocumentStatus.DONE:
         documents.note_back(connection, [known.document_id])
         return Item(item, known.document_id, "unchanged", "It is known and has not changed.")
+    if new.body is not None and new.body.locked and known.status is DocumentStatus.DONE:
+        reason = "It is locked now; what was read of it is kept. Its password reads it anew."
+        return Item(item, known.document_id, "unchanged", reason)
     if known.sha256 != digest or known.status not in documents.OPEN:
         documents.reopen(connection, known.document_id, new.body)
     return Item(item, known.document_id)

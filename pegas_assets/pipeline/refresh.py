@@ -18,11 +18,12 @@ from pegas_assets.pipeline.accept import (
     Taken,
     accept_addresses,
     accept_batch,
+    file_body,
 )
 from pegas_assets.settings import Settings
 from pegas_assets.sources import addresses, files
 from pegas_assets.stores import documents, pages
-from pegas_assets.stores.documents import Body, NewDocument
+from pegas_assets.stores.documents import NewDocument
 from pegas_assets.stores.operations import Item, add_items, open_operation, set_taking
 from pegas_assets.stores.postgres import Connection, Database
 
@@ -160,11 +161,12 @@ class _Request:
                 continue
             try:
                 content = files.read_file(path, max_bytes=self._settings.max_document_bytes)
+                body = file_body(content, path.name)
             except PegasError as error:
                 batch.append(Item(uri, document, "refused", str(error)))
                 continue
             size += len(content)
-            batch.append(NewDocument(DocumentKind.TEXT, source, uri=uri, body=Body(content, name=path.name)))
+            batch.append(NewDocument(DocumentKind.TEXT, source, uri=uri, body=body))
             if size >= BATCH_BYTES:
                 self._take(batch)
                 batch, size = [], 0

@@ -84,6 +84,16 @@ def unlocked_pdf(body: bytes, password: str, item: str = "") -> bytes:
     return opened
 
 
+def is_locked_pdf(body: bytes) -> bool:
+    """Whether some bytes are a PDF that opens only with a password; not so one that is only locked against changes."""
+    if b"%PDF-" not in body[:1024] or b"/Encrypt" not in body:
+        return False
+    try:
+        return bool(confined("pegas_assets.sources.pdf_raw:is_locked", body, item=""))
+    except Refused:
+        return False
+
+
 def _warnings(raw: RawPdf) -> list[str]:
     warnings = []
     if raw.repaired:

@@ -129,6 +129,13 @@ def unlocked(body: bytes, password: str, item: str) -> bytes:
     return bytes(document.tobytes(encryption=pymupdf.PDF_ENCRYPT_NONE, no_new_id=True))
 
 
+def is_locked(body: bytes) -> bool:
+    """Raises:
+    Refused: it is damaged.
+    """
+    return bool(_opened(body, "").needs_pass)
+
+
 def damaged(why: str, item: str) -> Refused:
     return Refused(f"The PDF is damaged: {why}.", hint="Download or export it again.", item=item)
 

@@ -27,6 +27,8 @@ class Body:
     media_type: str = ""
     name: str = ""
     charset: str = ""
+    locked: bool = False
+    """Whether a password is needed that was not given."""
 
 
 @dataclass(frozen=True)

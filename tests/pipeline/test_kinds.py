@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pegas_assets.pipeline.accept import accept_files
+from pegas_assets.pipeline.refresh import refresh_named
 from pegas_assets.runtime import Runtime
 from pegas_assets.stores.operations import operation_state
 from tests.pipeline.reading import ingest, one, rows, take_file
@@ -38,6 +39,10 @@ def test_a_locked_file_is_refused_without_its_password_and_kept_open_with_it(bas
     kept = bytes(one(base, "SELECT bytes FROM pm_document_body"))
     assert b"/Encrypt" not in kept
     assert take(base, file, "hops") == {"unchanged": 1}
+    # Nobody gives the password each time a folder is looked at.
+    assert take(base, file) == {"unchanged": 1}
+    assert refresh_named(base.database, base.settings, [str(file)]).items[0].outcome == "unchanged"
+    assert bytes(one(base, "SELECT bytes FROM pm_document_body")) == kept
     everything = rows(
         base, "SELECT to_jsonb(d)::text FROM pm_document d UNION SELECT to_jsonb(i)::text FROM pm_operation_item i"
     )
