@@ -53,13 +53,20 @@ _CITATIONS: LiteralString = """
         'atom', 'atom:' || atom_id, 'document', 'doc:' || citation.doc_id, 'chunk', chunk.seq,
         'locator', citation.locator, 'quoted_text', quoted_text, 'created_at', citation.created_at, 'gone_at', gone_at)
     FROM pm_citation AS citation LEFT JOIN pm_chunk AS chunk ON chunk.id = citation.chunk_id
-    ORDER BY citation.id
+    ORDER BY atom_id, citation.doc_id, chunk.seq, quoted_text COLLATE "C"
 """
 _LINKS: LiteralString = """
     SELECT json_build_object(
         'src', 'atom:' || src, 'dst', 'atom:' || dst, 'kind', kind, 'confidence', confidence, 'source', source,
         'inferred', inferred, 'created_at', created_at)
-    FROM pm_atom_link ORDER BY id
+    FROM pm_atom_link ORDER BY src, dst, kind
+"""
+_SUPPORTS: LiteralString = """
+    SELECT json_build_object(
+        'src', 'atom:' || src, 'dst', 'atom:' || dst, 'kind', kind, 'document', 'doc:' || chunk.doc_id, 'chunk', chunk.seq,
+        'confidence', support.confidence)
+    FROM pm_link_support AS support JOIN pm_atom_link AS link ON link.id = support.link_id
+    JOIN pm_chunk AS chunk ON chunk.id = support.chunk_id ORDER BY src, dst, kind, chunk.doc_id, chunk.seq
 """
 _CONTRADICTIONS: LiteralString = """
     SELECT json_build_object(
@@ -82,6 +89,7 @@ SELECTS: dict[str, LiteralString] = {
     "atoms": _ATOMS,
     "citations": _CITATIONS,
     "links": _LINKS,
+    "link_supports": _SUPPORTS,
     "contradictions": _CONTRADICTIONS,
     "rejections": _REJECTIONS,
 }

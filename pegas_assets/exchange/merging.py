@@ -129,6 +129,17 @@ _LINKS: LiteralString = """
     JOIN load_atom_place AS src ON src.key = row->>'src' JOIN load_atom_place AS dst ON dst.key = row->>'dst'
     ON CONFLICT (src, dst, kind) DO NOTHING
 """
+_SUPPORTS: LiteralString = """
+    INSERT INTO pm_link_support (link_id, chunk_id, confidence)
+    SELECT link.id, chunk.id, (row->>'confidence')::real
+    FROM load_link_supports
+    JOIN load_atom_place AS src ON src.key = row->>'src' JOIN load_atom_place AS dst ON dst.key = row->>'dst'
+    JOIN pm_atom_link AS link ON link.src = src.id AND link.dst = dst.id AND link.kind = row->>'kind'
+    JOIN load_document_place AS document ON document.key = row->>'document'
+    JOIN pm_chunk AS chunk ON chunk.doc_id = document.id AND chunk.seq = (row->>'chunk')::int
+    WHERE link.source = 'extraction'
+    ON CONFLICT DO NOTHING
+"""
 _CONTRADICTIONS: LiteralString = """
     INSERT INTO pm_contradiction_candidate (atom_a, atom_b, reason, cosine, created_at)
     SELECT least(a.id, b.id), greatest(a.id, b.id), row->>'reason', (row->>'cosine')::real,
@@ -156,6 +167,7 @@ MERGES: dict[str, tuple[LiteralString, ...]] = {
     "chunks": (_SUPERSEDED, _NO_HISTORY, _HISTORY, _CHUNKS),
     "citations": (_CITATIONS,),
     "links": (_LINKS,),
+    "link_supports": (_SUPPORTS,),
     "contradictions": (_CONTRADICTIONS,),
     "embeddings": (*_NUMBERS_ON, _EMBEDDINGS),
 }

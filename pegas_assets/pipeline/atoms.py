@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pegas_assets.dedup.rule import signature
 from pegas_assets.distill.base import Distiller
+from pegas_assets.distill.causes import Said, causes
 from pegas_assets.distill.quotations import occurs
 from pegas_assets.identity import atom_hash
 from pegas_assets.model import (
@@ -17,18 +18,20 @@ from pegas_assets.model import (
     DistilState,
     DocumentKind,
     DocumentStatus,
+    LinkKind,
 )
 from pegas_assets.pipeline.dedup_lookup import MEANT, Proposal, Surroundings, decide, look_around, statement_of
 from pegas_assets.pipeline.parts import IngestParts
 from pegas_assets.pipeline.report import Progress, StageReport
 from pegas_assets.pipeline.work import each_document
 from pegas_assets.stores import atoms as atom_store
-from pegas_assets.stores import attempts, documents
+from pegas_assets.stores import attempts, documents, links
 from pegas_assets.stores import chunks as chunk_store
 from pegas_assets.stores.atoms import NewAtom, NewCitation
 from pegas_assets.stores.chunks import StoredChunk
 from pegas_assets.stores.documents import PendingDocument
 from pegas_assets.stores.embeddings import Embedded, drop_unused
+from pegas_assets.stores.links import FoundLink
 from pegas_assets.stores.locks import lock_dedup
 from pegas_assets.stores.postgres import Connection
 from pegas_assets.stores.stated import StatedAtom, stated_atoms
@@ -38,6 +41,8 @@ from pegas_assets.text.sentences import split_sentences
 BATCH_CHUNKS = 24
 """Chunks of one transaction: what a crash can cost, beside their embeddings, which are kept as they come."""
 MAX_CLAIM = 200
+LINKED = (AtomType.FACT, AtomType.DEFINITION, AtomType.LOGICAL_RULE)
+"""The types of atoms that say something, and so can be a cause."""
 
 
 @dataclass(frozen=True)
@@ -253,6 +258,7 @@ def _write(
             if number not in new
         ],
     )
+    linked = links.replace_links_of(connection, [item.chunk.id for item in read], list(_causes(read, ids)))
     place = 0
     marks: list[tuple[int, int | None, str, str]] = []
     for item in read:
@@ -267,4 +273,29 @@ def _write(
         "duplicates by hash": decided.exact,
         "duplicates by meaning": decided.semantic,
         "contradiction candidates": len(decided.contradictions),
+        "links": linked,
     }
+
+
+def _causes(read: Sequence[Read], ids: Sequence[int]) -> Iterator[FoundLink]:
+    """The causes that each chunk names between its own typed atoms."""
+    first = 0
+    for item in read:
+        chunk = item.chunk
+        typed = [
+            (
+                Said(
+                    proposal.atom.locator.start - chunk.locator.start, proposal.atom.locator.end - chunk.locator.start
+                ),
+                number,
+            )
+            for number, proposal in enumerate(item.proposals, first)
+            if proposal.atom.type in LINKED
+            and chunk.locator.start is not None
+            and proposal.atom.locator.start is not None
+            and proposal.atom.locator.end is not None
+        ]
+        for cause in causes(chunk.content, [said for said, _ in typed]):
+            src, dst = ids[typed[cause.cause][1]], ids[typed[cause.effect][1]]
+            yield FoundLink(src, dst, LinkKind.CAUSE, cause.confidence, chunk.id)
+        first += len(item.proposals)

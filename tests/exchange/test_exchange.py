@@ -33,6 +33,7 @@ The lamp of Farrow Head burns 40 litres of oil a year. The tower is 31 m high.
 | lens | 90 kg  |
 """
 OTHER = "The lamp of Farrow Head burns 40 litres of oil a year.\n\nМаяк построен в 1862 году. Он стоит на мысе."
+OTHER += "\n\nThe oil store burned down in 1901. As a result, the lamp was changed to gas in 1902."
 
 
 @pytest.fixture
