@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from pegas_assets.errors import Refused
 from pegas_assets.model import BlockKind, DocumentKind, ParsedDocument
 from pegas_assets.sources.blocks import Marks, SourceBlock
 from pegas_assets.sources.book_markup import PAGE_MARKS
-from pegas_assets.sources.chunking import CHUNKER, CountTokens, cut
+from pegas_assets.sources.chunking import CHUNKER
 from pegas_assets.sources.markdown_blocks import heading_title, markdown_blocks
 from pegas_assets.sources.page_text import PageBlock, page_blocks, page_body
 from pegas_assets.sources.page_tree import prepare
+from pegas_assets.sources.reading import Reading
 from pegas_assets.sources.text import title_of
 from pegas_assets.text.cleaning import clean_text
 from pegas_assets.text.language import detect_language
@@ -38,6 +40,11 @@ class BookFacts:
     published: str = ""
     language: str = ""
     meta: dict[str, Any] | None = None
+
+
+def named_book(name: str) -> str:
+    """What to call a book at the start of a sentence."""
+    return f"The book “{PurePosixPath(name.replace(chr(92), '/')).name}”" if name else "The book"
 
 
 class BookText:
@@ -92,9 +99,7 @@ class BookText:
         facts: BookFacts,
         *,
         reader: str,
-        name: str,
-        count_tokens: CountTokens,
-        max_tokens: int,
+        reading: Reading,
         encoding: str,
         confidence: float,
         warnings: Iterable[str],
@@ -105,15 +110,8 @@ class BookText:
         return ParsedDocument(
             kind=DocumentKind.EPUB,
             text=text,
-            chunks=cut(
-                text,
-                blocks,
-                count_tokens=count_tokens,
-                max_tokens=max_tokens,
-                language=language,
-                marks=self._marks(len(text)),
-            ),
-            title=title_of(text, blocks, {"title": facts.title}, name),
+            chunks=reading.cut(text, blocks, language=language, marks=self._marks(len(text))),
+            title=title_of(text, blocks, {"title": facts.title}, reading.name),
             language=language,
             author=facts.author,
             published=facts.published,

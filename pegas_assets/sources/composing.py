@@ -8,8 +8,10 @@ from pathlib import PurePosixPath
 from pegas_assets.errors import Refused
 from pegas_assets.model import BlockKind, DocumentKind, ParsedDocument
 from pegas_assets.sources.blocks import Marks, SourceBlock
-from pegas_assets.sources.chunking import CHUNKER, CountTokens, cut
+from pegas_assets.sources.chunking import CHUNKER
+from pegas_assets.sources.reading import Reading
 from pegas_assets.text.cleaning import clean_text
+from pegas_assets.text.decoding import Decoded
 from pegas_assets.text.language import detect_language
 
 
@@ -94,34 +96,30 @@ class Composer:
 
 def composed(
     composer: Composer,
+    reading: Reading,
     *,
     reader: str,
-    count_tokens: CountTokens,
-    max_tokens: int,
-    max_chars: int,
-    name: str = "",
     kind: DocumentKind = DocumentKind.TEXT,
     title: str = "",
     author: str = "",
     published: str = "",
     language_hint: str = "und",
-    encoding: str = "",
-    encoding_confidence: float = 1.0,
+    decoded: Decoded | None = None,
     meta: dict[str, object] | None = None,
     warnings: Sequence[str] = (),
 ) -> ParsedDocument:
     """The document that was put together. Its title: as given, else its first heading, else the name of the file.
 
     Raises:
-        Refused: there is no text in it, or more than `max_chars`.
+        Refused: there is no text in it, or more than may be read.
     """
-    text = composer.text
+    text, name = composer.text, reading.name
     shown = f"“{PurePosixPath(name).name}” " if name else ""
     if not text.strip():
         raise Refused(f"The document {shown}has no text.", hint="Give one with words.", item=name)
-    if len(text) > max_chars:
+    if len(text) > reading.max_chars:
         raise Refused(
-            f"The text {shown}has {len(text):,} characters; at most {max_chars:,} are read.",
+            f"The text {shown}has {len(text):,} characters; at most {reading.max_chars:,} are read.",
             hint="Split the file, or raise PEGAS_MAX_TEXT_CHARS.",
             item=name,
         )
@@ -135,14 +133,7 @@ def composed(
     return ParsedDocument(
         kind=kind,
         text=text,
-        chunks=cut(
-            text,
-            composer.blocks,
-            count_tokens=count_tokens,
-            max_tokens=max_tokens,
-            language=language,
-            marks=composer.marks,
-        ),
+        chunks=reading.cut(text, composer.blocks, language=language, marks=composer.marks),
         title=" ".join(clean_text(title).split())[:300]
         or heading[:300]
         or PurePosixPath(name.replace("\\", "/")).stem[:300]
@@ -150,8 +141,8 @@ def composed(
         language=language,
         author=" ".join(clean_text(author).split())[:300],
         published=published,
-        encoding=encoding,
-        encoding_confidence=encoding_confidence,
+        encoding=decoded.encoding if decoded else "",
+        encoding_confidence=decoded.confidence if decoded else 1.0,
         meta=meta or {},
         warnings=tuple(warnings),
         reader=f"{reader}+{CHUNKER}",

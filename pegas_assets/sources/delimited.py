@@ -6,15 +6,15 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from io import StringIO
 
 from pegas_assets.errors import Refused
 from pegas_assets.model import BlockKind, ParsedDocument
-from pegas_assets.sources.chunking import CountTokens
 from pegas_assets.sources.composing import Composer, composed
 from pegas_assets.sources.pipe_table import pipe_row
+from pegas_assets.sources.reading import Reading
 from pegas_assets.text.cleaning import clean_text
-from pegas_assets.text.decoding import decode
 
 READER = "table/1"
 
@@ -29,17 +29,7 @@ _VALUE = re.compile(
 )
 
 
-def read_delimited(
-    body: bytes,
-    *,
-    count_tokens: CountTokens,
-    max_tokens: int,
-    name: str = "",
-    media_type: str = "text/csv",
-    declared_charset: str = "",
-    default_encoding: str = "",
-    max_chars: int = 20_000_000,
-) -> ParsedDocument:
+def read_delimited(body: bytes, reading: Reading) -> ParsedDocument:
     """A document with one table from the bytes of a CSV or TSV file. The header is row 1.
 
     The delimiter is the one that cuts the records most evenly; a file that none cuts is a list of lines. Values stay
@@ -48,32 +38,29 @@ def read_delimited(
     Raises:
         Refused: nothing in it, longer than `max_chars`, or no table at all.
     """
-    decoded = decode(body, declared=[declared_charset], default=default_encoding)
+    decoded = reading.decoded(body)
     text = clean_text(decoded.text).strip("\n")
-    if len(text) > max_chars:
+    if len(text) > reading.max_chars:
         raise Refused(
-            f"The table has {len(text):,} characters; at most {max_chars:,} are read.",
+            f"The table has {len(text):,} characters; at most {reading.max_chars:,} are read.",
             hint="Split the file.",
-            item=name,
+            item=reading.name,
         )
     # Excel writes its delimiter on a line of its own.
     told = re.match(r"sep=(.)\n", text, re.IGNORECASE)
     if told:
         text = text[told.end() :]
-    delimiter = told.group(1) if told else _delimiter(text, "\t" if "tab" in media_type else ",")
+    delimiter = told.group(1) if told else _delimiter(text, "\t" if "tab" in reading.media_type else ",")
     warnings = list(decoded.warnings)
     records = list(_records(text, delimiter, warnings))
     composer = Composer("row")
     add_table(composer, records, warnings)
     return composed(
         composer,
+        # Written out it is longer than in its file.
+        replace(reading, max_chars=2 * reading.max_chars),
         reader=READER,
-        count_tokens=count_tokens,
-        max_tokens=max_tokens,
-        max_chars=2 * max_chars,
-        name=name,
-        encoding=decoded.encoding,
-        encoding_confidence=decoded.confidence,
+        decoded=decoded,
         meta={"rows": len(records)},
         warnings=warnings,
     )

@@ -7,21 +7,20 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pegas_assets.errors import Refused
 from pegas_assets.model import ParsedDocument
 from pegas_assets.sources.archive import Archive, BrokenMember, Caps, open_archive, shown_name
 from pegas_assets.sources.book_markup import MAX_PARTS, TooManyParts, decode_markup, page_tree
-from pegas_assets.sources.book_text import BookText, letters_in, written_blocks
+from pegas_assets.sources.book_text import BookText, letters_in, named_book, written_blocks
 from pegas_assets.sources.book_tree import make_readable, types_of
-from pegas_assets.sources.chunking import CountTokens
 from pegas_assets.sources.epub_headings import has_heading, set_headings
 from pegas_assets.sources.epub_lock import refuse_locked
 from pegas_assets.sources.epub_package import Item, Package, read_package
 from pegas_assets.sources.epub_toc import Contents, Entry, read_contents
 from pegas_assets.sources.page_text import PageBlock, page_body
+from pegas_assets.sources.reading import Reading
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -51,15 +50,7 @@ class _Page:
     around: bool
 
 
-def read_epub(
-    body: bytes,
-    *,
-    count_tokens: CountTokens,
-    max_tokens: int,
-    name: str = "",
-    default_encoding: str = "",
-    max_chars: int = 20_000_000,
-) -> ParsedDocument:
+def read_epub(body: bytes, reading: Reading) -> ParsedDocument:
     """A document from the bytes of an EPUB 2 or 3.
 
     The spine gives the order, what stands outside it (`linear="no"`) comes last; headings get the depth of the table
@@ -69,18 +60,18 @@ def read_epub(
     Raises:
         Refused: locked, damaged as a whole, too large, or without text; `needs_ocr` where it is made of pictures.
     """
-    shown = f"The book “{PurePosixPath(name.replace(chr(92), '/')).name}”" if name else "The book"
+    shown = named_book(reading.name)
     archive = open_archive(body, shown=shown, caps=_CAPS)
     package = read_package(archive)
     refuse_locked(
         archive, {item.path for item in package.items.values() if item.is_page or item.path == package.ncx}, shown=shown
     )
     contents = read_contents(archive, package)
-    reading = _Reading(archive, package, contents, shown, default_encoding)
-    text = BookText(shown, max_chars)
+    read = _Pages(archive, package, contents, shown, reading.default_encoding)
+    text = BookText(shown, reading.max_chars)
     pages: list[_Page] = []
     for item in [*package.order, *package.apart]:
-        page = reading.page(item, apart=item in package.apart)
+        page = read.page(item, apart=item in package.apart)
         if page is None:
             continue
         pages.append(page)
@@ -93,20 +84,18 @@ def read_epub(
         for page in pages:
             if page.around:
                 text.add(page.blocks)
-    _require_text(kept, reading, shown)
+    _require_text(kept, read, shown)
     return text.document(
         package.facts,
         reader=READER,
-        name=name,
-        count_tokens=count_tokens,
-        max_tokens=max_tokens,
-        encoding=reading.encodings.most_common(1)[0][0] if reading.encodings else "",
-        confidence=reading.confidence,
-        warnings=[*archive.warnings, *package.warnings, *reading.warnings],
+        reading=reading,
+        encoding=read.encodings.most_common(1)[0][0] if read.encodings else "",
+        confidence=read.confidence,
+        warnings=[*archive.warnings, *package.warnings, *read.warnings],
     )
 
 
-class _Reading:
+class _Pages:
     """Reads one page after another; levels of headings go on from page to page."""
 
     def __init__(self, archive: Archive, package: Package, contents: Contents, shown: str, default: str) -> None:
@@ -228,7 +217,7 @@ class _Reading:
         return len(outward) >= (2 if titled else 3) and linked >= (0.5 if titled else 0.8) * len(text)
 
 
-def _require_text(pages: list[_Page], reading: _Reading, shown: str) -> None:
+def _require_text(pages: list[_Page], reading: _Pages, shown: str) -> None:
     letters = sum(page.letters for page in pages)
     pictured = [page for page in pages if page.pictures]
     few = len(pictured) == len(pages) and letters < _LETTERS_ON_A_PICTURE * len(pages)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pegas_assets.errors import Refused
@@ -18,10 +18,10 @@ from pegas_assets.sources.book_markup import (
     page_tree,
     xml_tree,
 )
-from pegas_assets.sources.book_text import BookFacts, BookText, letters_in, written_blocks
+from pegas_assets.sources.book_text import BookFacts, BookText, letters_in, named_book, written_blocks
 from pegas_assets.sources.book_tree import make_readable
-from pegas_assets.sources.chunking import CountTokens
 from pegas_assets.sources.page_text import page_body
+from pegas_assets.sources.reading import Reading
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -42,29 +42,21 @@ _NUMBER = re.compile(r"\W*(\d{1,5}|\*{1,3})\W*")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-def read_fb2(
-    body: bytes,
-    *,
-    count_tokens: CountTokens,
-    max_tokens: int,
-    name: str = "",
-    default_encoding: str = "",
-    max_chars: int = 20_000_000,
-) -> ParsedDocument:
+def read_fb2(body: bytes, reading: Reading) -> ParsedDocument:
     """A document from the bytes of an FB2, or of a ZIP that holds one: its bodies in order, the notes last.
 
     Raises:
         Refused: damaged as a whole, too large, or without text.
     """
-    shown = f"The book “{PurePosixPath(name.replace(chr(92), '/')).name}”" if name else "The book"
+    shown = named_book(reading.name)
     warnings: list[str] = []
     if body.startswith(b"PK"):
         body = _unpacked(body, shown, warnings)
-    decoded = decode_markup(body, default=default_encoding)
+    decoded = decode_markup(body, default=reading.default_encoding)
     whole = _without_binaries(decoded.text)
     if len(whole) > _MAX_CHARS:
         raise _too_large(shown, f"it has over {_MAX_CHARS:,} characters")
-    text = BookText(shown, max_chars)
+    text = BookText(shown, reading.max_chars)
     letters = 0
     try:
         facts = _facts(whole)
@@ -84,9 +76,7 @@ def read_fb2(
     return text.document(
         facts,
         reader=READER,
-        name=name.removesuffix(".zip"),
-        count_tokens=count_tokens,
-        max_tokens=max_tokens,
+        reading=replace(reading, name=reading.name.removesuffix(".zip")),
         encoding=decoded.encoding,
         confidence=decoded.confidence,
         warnings=[*warnings, *decoded.warnings],

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from pegas_assets.errors import Refused
 from pegas_assets.model import DocumentKind, ParsedDocument
-from pegas_assets.sources.chunking import CHUNKER, CountTokens, cut
+from pegas_assets.sources.chunking import CHUNKER
 from pegas_assets.sources.markdown_blocks import markdown_blocks
+from pegas_assets.sources.reading import Reading
 from pegas_assets.sources.web import fragment_markdown
 from pegas_assets.text.cleaning import clean_text
-from pegas_assets.text.decoding import decode
 from pegas_assets.text.language import detect_language
 
 if TYPE_CHECKING:
@@ -27,16 +27,7 @@ _BODIES = ("encoded", "content", "description", "summary")
 """Where a post has its text, the fullest first."""
 
 
-def read_feed(
-    body: bytes,
-    *,
-    count_tokens: CountTokens,
-    max_tokens: int,
-    name: str = "",
-    charset: str = "",
-    default_encoding: str = "",
-    max_chars: int = 20_000_000,
-) -> ParsedDocument:
+def read_feed(body: bytes, reading: Reading) -> ParsedDocument:
     """A document of a feed's posts: title, address and text of each, in the feed's order.
 
     Raises:
@@ -45,10 +36,13 @@ def read_feed(
     from lxml import etree
 
     own = [match.group(1).decode("ascii", "replace") for match in (_ENCODING.match(body[:400]),) if match]
-    decoded = decode(body, declared=[charset, *own], default=default_encoding)
+    decoded = reading.decoded(body, own=own)
     source = clean_text(_PROLOGUE.sub("", decoded.text))
-    if len(source) > max_chars:
-        raise Refused(f"The feed {name} has {len(source):,} characters; at most {max_chars:,} are read.", item=name)
+    if len(source) > reading.max_chars:
+        raise Refused(
+            f"The feed {reading.name} has {len(source):,} characters; at most {reading.max_chars:,} are read.",
+            item=reading.name,
+        )
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, recover=True, remove_comments=True, remove_pis=True
     )
@@ -59,7 +53,9 @@ def read_feed(
     posts = list(_posts(root)) if root is not None else []
     if not posts:
         raise Refused(
-            f"The feed {name} has no post with a text.".replace("  ", " "), hint="Give one that has.", item=name
+            f"The feed {reading.name} has no post with a text.".replace("  ", " "),
+            hint="Give one that has.",
+            item=reading.name,
         )
     title = _title(root)
     text = clean_text("\n\n".join(([f"# {title}"] if title else []) + posts)).strip()
@@ -68,7 +64,7 @@ def read_feed(
     return ParsedDocument(
         kind=DocumentKind.WEB,
         text=text,
-        chunks=cut(text, blocks, count_tokens=count_tokens, max_tokens=max_tokens, language=language),
+        chunks=reading.cut(text, blocks, language=language),
         title=title,
         language=language,
         encoding=decoded.encoding,

@@ -9,10 +9,10 @@ from typing import Any
 
 from pegas_assets.errors import Refused
 from pegas_assets.model import BlockKind, ParsedDocument
-from pegas_assets.sources.chunking import CountTokens
 from pegas_assets.sources.composing import Composer, composed
 from pegas_assets.sources.markdown_blocks import markdown_blocks
 from pegas_assets.sources.page_code import fenced
+from pegas_assets.sources.reading import Reading
 from pegas_assets.text.cleaning import clean_text
 from pegas_assets.text.decoding import decode
 
@@ -28,9 +28,7 @@ def is_notebook(text: str) -> bool:
     return '"nbformat"' in text and ('"cells"' in text or '"worksheets"' in text)
 
 
-def read_notebook(
-    body: bytes, *, count_tokens: CountTokens, max_tokens: int, name: str = "", max_chars: int = 20_000_000
-) -> ParsedDocument:
+def read_notebook(body: bytes, reading: Reading) -> ParsedDocument:
     """A document from the bytes of an .ipynb of format 3 or 4. The place of a block is its cell, from 1.
 
     Markdown cells are Markdown, code cells code in the kernel's language. Of outputs the text is kept, shortened, and an
@@ -45,7 +43,7 @@ def read_notebook(
         cells = list(_cells(notebook))
     except (ValueError, RecursionError, TypeError, AttributeError):
         raise Refused(
-            "The notebook is damaged: it is no JSON of that form.", hint="Save it again.", item=name
+            "The notebook is damaged: it is no JSON of that form.", hint="Save it again.", item=reading.name
         ) from None
     language = _language(notebook)
     composer = Composer("cell")
@@ -69,11 +67,8 @@ def read_notebook(
             composer.add_document(source, markdown_blocks(source), at=number)
     return composed(
         composer,
+        reading,
         reader=READER,
-        count_tokens=count_tokens,
-        max_tokens=max_tokens,
-        max_chars=max_chars,
-        name=name,
         title=_title(notebook),
         meta={"cells": len(cells)},
         warnings=decoded.warnings,

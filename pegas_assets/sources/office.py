@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 from pegas_assets.errors import Refused
 from pegas_assets.model import BlockKind, ParsedDocument
 from pegas_assets.sources.archive import Caps, open_archive
-from pegas_assets.sources.chunking import CountTokens
 from pegas_assets.sources.composing import Composer, composed
 from pegas_assets.sources.confined import confined
+from pegas_assets.sources.reading import Reading
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -44,15 +44,7 @@ class OfficeContent:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_office(
-    body: bytes,
-    *,
-    count_tokens: CountTokens,
-    max_tokens: int,
-    media_type: str,
-    name: str = "",
-    max_chars: int = 20_000_000,
-) -> ParsedDocument:
+def read_office(body: bytes, reading: Reading) -> ParsedDocument:
     """A document from the bytes of a .docx, .xlsx or .pptx, macro and template variants too.
 
     A block of a Word document says its paragraph, a row of a workbook its row, and a slide is a page.
@@ -60,12 +52,14 @@ def read_office(
     Raises:
         Refused: damaged, too large unpacked, longer than `max_chars`, or without text (`needs_ocr` where it has pictures).
     """
-    kind = _NAMES[media_type]
+    kind = _NAMES[reading.media_type]
     # The libraries unpack all parts at once.
     archive = open_archive(body, shown=f"The {kind}", caps=Caps(declared_bytes=600_000_000))
-    module = _READERS[media_type]
-    content: OfficeContent = confined(f"pegas_assets.sources.{module}:read_{module}", body, max_chars, item=name)
-    composer = Composer(_UNITS[media_type])
+    module = _READERS[reading.media_type]
+    content: OfficeContent = confined(
+        f"pegas_assets.sources.{module}:read_{module}", body, reading.max_chars, item=reading.name
+    )
+    composer = Composer(_UNITS[reading.media_type])
     for block in content.blocks:
         if block.rows:
             composer.add_lines(BlockKind.TABLE, [(at or None, line) for at, line in block.rows])
@@ -75,19 +69,16 @@ def read_office(
         refused = Refused(
             f"The {kind} has no text" + (": it holds only pictures." if content.pictures else "."),
             hint="Run OCR over it, or give one with words." if content.pictures else "Give one with words.",
-            item=name,
+            item=reading.name,
         )
         refused.needs_ocr = content.pictures > 0
         raise refused
     return composed(
         composer,
+        reading,
         reader=f"{module}/1",
-        count_tokens=count_tokens,
-        max_tokens=max_tokens,
-        max_chars=max_chars,
-        name=name,
         # The name of its first sheet says little of a workbook.
-        title=content.title or (PurePosixPath(name).stem if media_type == EXCEL else ""),
+        title=content.title or (PurePosixPath(reading.name).stem if reading.media_type == EXCEL else ""),
         author=content.author,
         published=content.published,
         meta=content.meta,

@@ -8,13 +8,14 @@ from pathlib import PurePosixPath
 from pegas_assets.errors import Refused
 from pegas_assets.model import BlockKind, DocumentKind, ParsedDocument
 from pegas_assets.sources.blocks import Marks, SourceBlock
-from pegas_assets.sources.chunking import CHUNKER, CountTokens, cut
+from pegas_assets.sources.chunking import CHUNKER
 from pegas_assets.sources.confined import confined
 from pegas_assets.sources.pdf_flow import Flow, FlowBlock
 from pegas_assets.sources.pdf_furniture import without_furniture
 from pegas_assets.sources.pdf_layout import reading_order
 from pegas_assets.sources.pdf_outline import with_outline
 from pegas_assets.sources.pdf_raw import RawPdf
+from pegas_assets.sources.reading import Reading
 from pegas_assets.text.cleaning import clean_text
 from pegas_assets.text.language import detect_language
 
@@ -30,9 +31,7 @@ _NO_TITLE = re.compile(
 _DATE = re.compile(r"^(?:D:)?((?:19|20)\d{2})(\d{2})?(\d{2})?")
 
 
-def read_pdf(
-    body: bytes, *, count_tokens: CountTokens, max_tokens: int, name: str = "", max_chars: int = 20_000_000
-) -> ParsedDocument:
+def read_pdf(body: bytes, reading: Reading) -> ParsedDocument:
     """A document from the bytes of a PDF; its chunks say their pages, counted from 1.
 
     Repeated heads, feet and page numbers go; words cut at line ends are joined; a paragraph goes on over the page's end.
@@ -42,16 +41,18 @@ def read_pdf(
     Raises:
         Refused: locked, damaged beyond repair, or without text (`needs_ocr`); longer than `max_chars`.
     """
-    raw: RawPdf = confined("pegas_assets.sources.pdf_raw:read_raw", body, name, max_chars, item=name)
+    raw: RawPdf = confined(
+        "pegas_assets.sources.pdf_raw:read_raw", body, reading.name, reading.max_chars, item=reading.name
+    )
     warnings = list(_warnings(raw))
-    _require_text(raw, name, warnings)
+    _require_text(raw, reading.name, warnings)
     for page, lines in zip(raw.pages, without_furniture(raw.pages), strict=True):
         page.lines = lines
     flow = Flow([(number, reading_order(page)) for number, page in enumerate(raw.pages, 1)])
     content = with_outline(flow.blocks(), raw, flow.body_size)
     text, blocks, marks = _written(content)
     if not text.strip():
-        raise _no_text(raw, name)
+        raise _no_text(raw, reading.name)
     language = detect_language(
         _prose(text, blocks), hint=raw.language if re.fullmatch("[a-z]{2}", raw.language) else "und"
     )
@@ -61,8 +62,8 @@ def read_pdf(
     return ParsedDocument(
         kind=DocumentKind.PDF,
         text=text,
-        chunks=cut(text, blocks, count_tokens=count_tokens, max_tokens=max_tokens, language=language, marks=marks),
-        title=_title(raw, content, flow.body_size, name),
+        chunks=reading.cut(text, blocks, language=language, marks=marks),
+        title=_title(raw, content, flow.body_size, reading.name),
         language=language,
         author=_flat(raw.metadata.get("author", ""))[:300],
         published=_date(raw.metadata.get("creationDate", "")),

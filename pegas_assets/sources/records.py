@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pegas_assets.model import BlockKind, ParsedDocument
-from pegas_assets.sources.chunking import CountTokens
 from pegas_assets.sources.composing import Composer, composed
 from pegas_assets.sources.pipe_table import pipe_row
+from pegas_assets.sources.reading import Reading
 from pegas_assets.text.cleaning import clean_text
-from pegas_assets.text.decoding import decode
 
 READER = "records/1"
+
+JSON_LINES = "application/x-ndjson"
 
 _CHATS = frozenset(("mapping", "chat_messages", "chunkedPrompt", "conversation_turns", "messages"))
 """Keys of exported conversations, which are no records."""
@@ -30,17 +32,7 @@ class _Number(str):
     """A number as it was written: 1.50 stays 1.50."""
 
 
-def read_records(
-    body: bytes,
-    *,
-    count_tokens: CountTokens,
-    max_tokens: int,
-    name: str = "",
-    lines: bool = False,
-    declared_charset: str = "",
-    default_encoding: str = "",
-    max_chars: int = 20_000_000,
-) -> ParsedDocument | None:
+def read_records(body: bytes, reading: Reading) -> ParsedDocument | None:
     """A document of records from the bytes of a JSON file, or of one with a value a line; None where it holds none.
 
     A record is an object in an array, the array being the whole or the one value of the outermost object that matters.
@@ -50,13 +42,13 @@ def read_records(
     Raises:
         Refused: no text in it, or longer than `max_chars`.
     """
-    decoded = decode(body, declared=[declared_charset], default=default_encoding)
+    decoded = reading.decoded(body)
     text = decoded.text.lstrip("\ufeff")
-    if len(text) > max_chars:
+    if len(text) > reading.max_chars:
         return None
     warnings = list(decoded.warnings)
     context: dict[str, Any] = {}
-    if lines:
+    if reading.media_type == JSON_LINES:
         records = list(_by_line(text, warnings))
     else:
         try:
@@ -80,14 +72,11 @@ def read_records(
             _add_section(composer, number, record)
     return composed(
         composer,
+        # Written out it is longer than in its file.
+        replace(reading, max_chars=3 * reading.max_chars),
         reader=READER,
-        count_tokens=count_tokens,
-        max_tokens=max_tokens,
-        max_chars=3 * max_chars,
-        name=name,
-        title=title or (name.rpartition("/")[2].rpartition(".")[0] or name),
-        encoding=decoded.encoding,
-        encoding_confidence=decoded.confidence,
+        title=title or (reading.name.rpartition("/")[2].rpartition(".")[0] or reading.name),
+        decoded=decoded,
         meta={"records": len(objects)},
         warnings=warnings,
     )

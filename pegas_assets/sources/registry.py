@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from pegas_assets.errors import Refused
@@ -16,175 +15,39 @@ from pegas_assets.sources.feed import read_feed
 from pegas_assets.sources.notebook import read_notebook
 from pegas_assets.sources.office import EXCEL, POWERPOINT, WORD, is_locked, read_office
 from pegas_assets.sources.pdf import read_pdf
-from pegas_assets.sources.records import read_records
+from pegas_assets.sources.reading import Reading
+from pegas_assets.sources.records import JSON_LINES, read_records
 from pegas_assets.sources.sitemap import is_sitemap
 from pegas_assets.sources.sniff import Sniffed, is_html, sniff
 from pegas_assets.sources.subtitles import read_subtitles
 from pegas_assets.sources.text import read_text
 from pegas_assets.sources.web import read_web
 
-
-@dataclass(frozen=True)
-class Reading:
-    """What a reader is told beside the bytes."""
-
-    kind: Sniffed
-    name: str
-    uri: str
-    charset: str
-    default_encoding: str
-    count_tokens: CountTokens
-    max_tokens: int
-    max_chars: int
-
-
 Reader = Callable[[bytes, Reading], ParsedDocument]
 
 
-def _text(body: bytes, reading: Reading) -> ParsedDocument:
-    return read_text(
-        body,
-        count_tokens=reading.count_tokens,
-        max_tokens=reading.max_tokens,
-        name=reading.name,
-        media_type=reading.kind.media_type,
-        declared_charset=reading.charset,
-        default_encoding=reading.default_encoding,
-        max_chars=reading.max_chars,
-    )
-
-
-def _web(body: bytes, reading: Reading) -> ParsedDocument:
-    return read_web(
-        body,
-        count_tokens=reading.count_tokens,
-        max_tokens=reading.max_tokens,
-        # After redirects the address that gave the bytes is the one that its links are relative to.
-        url=reading.name if reading.name.startswith(("http://", "https://")) else reading.uri,
-        charset=reading.charset,
-        default_encoding=reading.default_encoding,
-        max_chars=reading.max_chars,
-    )
-
-
-def _epub(body: bytes, reading: Reading) -> ParsedDocument:
-    return _book(read_epub, body, reading)
-
-
-def _fb2(body: bytes, reading: Reading) -> ParsedDocument:
-    return _book(read_fb2, body, reading)
-
-
-def _book(read: Callable[..., ParsedDocument], body: bytes, reading: Reading) -> ParsedDocument:
-    return read(
-        body,
-        count_tokens=reading.count_tokens,
-        max_tokens=reading.max_tokens,
-        name=reading.name,
-        default_encoding=reading.default_encoding,
-        max_chars=reading.max_chars,
-    )
-
-
-def _feed(body: bytes, reading: Reading) -> ParsedDocument:
-    return read_feed(
-        body,
-        count_tokens=reading.count_tokens,
-        max_tokens=reading.max_tokens,
-        name=reading.name,
-        charset=reading.charset,
-        default_encoding=reading.default_encoding,
-        max_chars=reading.max_chars,
-    )
-
-
-def _pdf(body: bytes, reading: Reading) -> ParsedDocument:
-    return read_pdf(
-        body,
-        count_tokens=reading.count_tokens,
-        max_tokens=reading.max_tokens,
-        name=reading.name,
-        max_chars=reading.max_chars,
-    )
-
-
-def _delimited(body: bytes, reading: Reading) -> ParsedDocument:
-    return read_delimited(
-        body,
-        count_tokens=reading.count_tokens,
-        max_tokens=reading.max_tokens,
-        name=reading.name,
-        media_type=reading.kind.media_type,
-        declared_charset=reading.charset,
-        default_encoding=reading.default_encoding,
-        max_chars=reading.max_chars,
-    )
-
-
 def _records(body: bytes, reading: Reading) -> ParsedDocument:
-    found = read_records(
-        body,
-        count_tokens=reading.count_tokens,
-        max_tokens=reading.max_tokens,
-        name=reading.name,
-        lines=reading.kind.media_type == "application/x-ndjson",
-        declared_charset=reading.charset,
-        default_encoding=reading.default_encoding,
-        max_chars=reading.max_chars,
-    )
-    return found or _text(body, reading)
-
-
-def _notebook(body: bytes, reading: Reading) -> ParsedDocument:
-    return read_notebook(
-        body,
-        count_tokens=reading.count_tokens,
-        max_tokens=reading.max_tokens,
-        name=reading.name,
-        max_chars=reading.max_chars,
-    )
-
-
-def _subtitles(body: bytes, reading: Reading) -> ParsedDocument:
-    return read_subtitles(
-        body,
-        count_tokens=reading.count_tokens,
-        max_tokens=reading.max_tokens,
-        name=reading.name,
-        declared_charset=reading.charset,
-        default_encoding=reading.default_encoding,
-        max_chars=reading.max_chars,
-    )
-
-
-def _office(body: bytes, reading: Reading) -> ParsedDocument:
-    return read_office(
-        body,
-        count_tokens=reading.count_tokens,
-        max_tokens=reading.max_tokens,
-        media_type=reading.kind.media_type,
-        name=reading.name,
-        max_chars=reading.max_chars,
-    )
+    """JSON as records where it holds some, else as code."""
+    return read_records(body, reading) or read_text(body, reading)
 
 
 READERS: dict[str, Reader] = {
-    WORD: _office,
-    EXCEL: _office,
-    POWERPOINT: _office,
-    "text/html": _web,
-    "application/rss+xml": _feed,
-    "application/pdf": _pdf,
-    "text/csv": _delimited,
-    "text/tab-separated-values": _delimited,
+    WORD: read_office,
+    EXCEL: read_office,
+    POWERPOINT: read_office,
+    "text/html": read_web,
+    "application/rss+xml": read_feed,
+    "application/pdf": read_pdf,
+    "text/csv": read_delimited,
+    "text/tab-separated-values": read_delimited,
     "application/json": _records,
-    "application/x-ndjson": _records,
-    "application/x-ipynb+json": _notebook,
-    "application/x-subrip": _subtitles,
-    "text/vtt": _subtitles,
-    "application/epub+zip": _epub,
-    "application/x-fictionbook+xml": _fb2,
-    "application/x-zip-compressed-fb2": _fb2,
+    JSON_LINES: _records,
+    "application/x-ipynb+json": read_notebook,
+    "application/x-subrip": read_subtitles,
+    "text/vtt": read_subtitles,
+    "application/epub+zip": read_epub,
+    "application/x-fictionbook+xml": read_fb2,
+    "application/x-zip-compressed-fb2": read_fb2,
 }
 """Readers by media type. What is text and not here is read as text; what is not text and not here is refused."""
 
@@ -250,7 +113,7 @@ def parse(
             hint="Download it again; or name it .html where the page itself is meant.",
             item=name or uri,
         )
-    reader = READERS.get(found.media_type) or (_text if found.textual else None)
+    reader = READERS.get(found.media_type) or (read_text if found.textual else None)
     if reader is None:
         if is_locked(body):
             raise Refused(
@@ -260,7 +123,7 @@ def parse(
             )
         raise _refused(found, name or uri)
     reading = Reading(
-        kind=found,
+        media_type=found.media_type,
         name=name,
         uri=uri,
         charset=charset,

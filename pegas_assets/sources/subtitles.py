@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from pegas_assets.errors import Refused
 from pegas_assets.model import BlockKind, ParsedDocument
-from pegas_assets.sources.chunking import CountTokens
 from pegas_assets.sources.composing import Composer, composed
+from pegas_assets.sources.reading import Reading
 from pegas_assets.text.cleaning import clean_text
-from pegas_assets.text.decoding import decode
 
 READER = "subtitles/1"
 
@@ -46,16 +45,7 @@ def looks_like_subtitles(text: str) -> bool:
     return len(timings) >= 1 and bool(re.match(rf"\s*(?:\d+\s*\n)?\s*{_STAMP}\s*-+>", head))
 
 
-def read_subtitles(
-    body: bytes,
-    *,
-    count_tokens: CountTokens,
-    max_tokens: int,
-    name: str = "",
-    declared_charset: str = "",
-    default_encoding: str = "",
-    max_chars: int = 20_000_000,
-) -> ParsedDocument:
+def read_subtitles(body: bytes, reading: Reading) -> ParsedDocument:
     """A document from the bytes of subtitles: cues joined to sentences, and these to paragraphs at pauses and turns.
 
     Styling, positions, notes and numbers go; a line that automatic captions repeat is there once; a named speaker opens
@@ -64,10 +54,10 @@ def read_subtitles(
     Raises:
         Refused: no cue with words in it.
     """
-    decoded = decode(body, declared=[declared_charset], default=default_encoding)
+    decoded = reading.decoded(body)
     cues = _unrolled(_cues(clean_text(decoded.text)))
     if not cues:
-        raise Refused("The subtitles have no words in them.", hint="Check that the file is whole.", item=name)
+        raise Refused("The subtitles have no words in them.", hint="Check that the file is whole.", item=reading.name)
     composer = Composer("time")
     paragraph: list[_Cue] = []
     for cue in cues:
@@ -78,13 +68,9 @@ def read_subtitles(
     _add(composer, paragraph)
     return composed(
         composer,
+        reading,
         reader=READER,
-        count_tokens=count_tokens,
-        max_tokens=max_tokens,
-        max_chars=max_chars,
-        name=name,
-        encoding=decoded.encoding,
-        encoding_confidence=decoded.confidence,
+        decoded=decoded,
         meta={"seconds": round(max(cue.end for cue in cues))},
         warnings=decoded.warnings,
     )

@@ -10,13 +10,13 @@ from typing import Any
 from pegas_assets.errors import Refused
 from pegas_assets.model import BlockKind, DocumentKind, ParsedDocument
 from pegas_assets.sources.blocks import SourceBlock
-from pegas_assets.sources.chunking import CHUNKER, CountTokens, cut
+from pegas_assets.sources.chunking import CHUNKER
 from pegas_assets.sources.front_matter import FrontMatter, parse_front_matter
 from pegas_assets.sources.markdown_blocks import markdown_blocks, plain_inline
 from pegas_assets.sources.plain_blocks import looks_like_markdown, plain_blocks, whole_block
+from pegas_assets.sources.reading import Reading
 from pegas_assets.sources.sniff import CODE_SUFFIXES
 from pegas_assets.text.cleaning import clean_text
-from pegas_assets.text.decoding import decode
 from pegas_assets.text.language import detect_language
 
 READER = "text/1"
@@ -36,17 +36,7 @@ _HEADLINE = re.compile(r"[^\n]{2,99}[^\s.,;:!?…]")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-def read_text(
-    body: bytes,
-    *,
-    count_tokens: CountTokens,
-    max_tokens: int,
-    name: str = "",
-    media_type: str = "text/plain",
-    declared_charset: str = "",
-    default_encoding: str = "",
-    max_chars: int = 20_000_000,
-) -> ParsedDocument:
+def read_text(body: bytes, reading: Reading) -> ParsedDocument:
     """A document from the bytes of a text, Markdown, source or data file.
 
     Line ends become `\\n`; controls, ANSI sequences and byte order marks go; all else stays as it came. Front matter
@@ -56,31 +46,33 @@ def read_text(
     Raises:
         Refused: nothing to read in it, or longer than `max_chars`.
     """
-    decoded = decode(body, declared=[declared_charset], default=default_encoding)
+    decoded = reading.decoded(body)
     text = clean_text(decoded.text)
-    if len(text) > max_chars:
+    if len(text) > reading.max_chars:
         raise Refused(
-            f"The text {_named(name)}has {len(text):,} characters; at most {max_chars:,} are read.",
+            f"The text {_named(reading.name)}has {len(text):,} characters; at most {reading.max_chars:,} are read.",
             hint="Split the file, or raise PEGAS_MAX_TEXT_CHARS.",
-            item=name,
+            item=reading.name,
         )
-    suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
-    markdown = media_type == "text/markdown"
+    suffix = PurePosixPath(reading.name.replace("\\", "/")).suffix.lower()
+    markdown = reading.media_type == "text/markdown"
     front = parse_front_matter(text) if markdown or suffix in ("", ".txt", ".rst") else FrontMatter()
     text = text[front.end :].strip("\n").rstrip()
     if not text.strip() and not front.values:
         raise Refused(
-            f"The text {_named(name)}is empty: there is nothing to remember.", hint="Give a text with words.", item=name
+            f"The text {_named(reading.name)}is empty: there is nothing to remember.",
+            hint="Give a text with words.",
+            item=reading.name,
         )
-    blocks = _blocks(text, media_type=media_type, suffix=suffix)
+    blocks = _blocks(text, media_type=reading.media_type, suffix=suffix)
     prose = _prose(text, blocks)
     language = detect_language(prose or text)
     warnings = [*decoded.warnings, *([front.warning] if front.warning else [])]
     return ParsedDocument(
         kind=DocumentKind.TEXT,
         text=text,
-        chunks=cut(text, blocks, count_tokens=count_tokens, max_tokens=max_tokens, language=language),
-        title=title_of(text, blocks, front.values, name),
+        chunks=reading.cut(text, blocks, language=language),
+        title=title_of(text, blocks, front.values, reading.name),
         language=language,
         author=_joined(front.values.get("author") or front.values.get("authors")),
         published=_date(front.values.get("date") or front.values.get("published")),

@@ -12,7 +12,7 @@ from pegas_assets.errors import InvalidInput, Refused
 from pegas_assets.model import BlockKind, DocumentKind, ParsedDocument
 from pegas_assets.settings import public_address
 from pegas_assets.sources.addresses import normalise_url
-from pegas_assets.sources.chunking import CHUNKER, CountTokens, cut
+from pegas_assets.sources.chunking import CHUNKER
 from pegas_assets.sources.markdown_blocks import markdown_blocks
 from pegas_assets.sources.page_main import main_blocks
 from pegas_assets.sources.page_parse import parse_page
@@ -20,9 +20,9 @@ from pegas_assets.sources.page_shell import open_noframes, why_no_text
 from pegas_assets.sources.page_text import main_element, page_markdown
 from pegas_assets.sources.page_tree import SetAside, prepare
 from pegas_assets.sources.partition import registered_domain
+from pegas_assets.sources.reading import Reading
 from pegas_assets.sources.text import title_of
 from pegas_assets.text.cleaning import clean_text
-from pegas_assets.text.decoding import decode
 from pegas_assets.text.language import detect_language
 
 if TYPE_CHECKING:
@@ -49,35 +49,28 @@ class _Facts:
     language: str = ""
 
 
-def read_web(
-    body: bytes,
-    *,
-    count_tokens: CountTokens,
-    max_tokens: int,
-    url: str = "",
-    charset: str = "",
-    default_encoding: str = "",
-    max_chars: int = 20_000_000,
-) -> ParsedDocument:
+def read_web(body: bytes, reading: Reading) -> ParsedDocument:
     """A document from the bytes of an HTML page.
 
-    The charset: byte order mark, the HTTP header's (`charset`) if it decodes, the page's own, then detection over the
-    text without tags. Text that a browser does not show is dropped first. The main text is what trafilatura takes for
-    it, or the page's one `article` or `main` where that gives more; `pre` keeps lines, indentation and language;
-    tables of data become pipe tables. A canonical address counts only within the same registered domain.
+    The charset: byte order mark, the HTTP header's (`reading.charset`) if it decodes, the page's own, then detection over the
+    text without tags. Text that a browser does not show is dropped first. The main text is where
+    trafilatura sees it, in the page's own order and form; `pre` keeps lines, indentation and language; tables of data become
+    pipe tables. A canonical address counts only within the same registered domain.
 
     Raises:
         Refused: nothing readable in it (the page draws itself with scripts), or longer than `max_chars`.
     """
     own = [match.group(1).decode("ascii", "replace") for match in (_XML_ENCODING.search(body[:400]),) if match]
     own += [match.group(1).decode("ascii", "replace") for match in (_META_CHARSET.search(body[:8192]),) if match]
-    decoded = decode(
-        body, declared=[charset, *own], default=default_encoding, sample=_TAGS.sub(b" ", body[: 1 << 18])[: 1 << 16]
-    )
+    decoded = reading.decoded(body, own=own, sample=_TAGS.sub(b" ", body[: 1 << 18])[: 1 << 16])
+    # After redirects the address that gave the bytes is the one that its links are relative to.
+    url = reading.name if reading.name.startswith(("http://", "https://")) else reading.uri
     shown = public_address(url) if url else "the page"
     html = clean_text(decoded.text)
-    if len(html) > max_chars:
-        raise Refused(f"The page {shown} has {len(html):,} characters; at most {max_chars:,} are read.", item=shown)
+    if len(html) > reading.max_chars:
+        raise Refused(
+            f"The page {shown} has {len(html):,} characters; at most {reading.max_chars:,} are read.", item=shown
+        )
     html, stand_ins = _with_stand_ins(html)
     root = parse_page(html)
     if root is None:
@@ -97,7 +90,7 @@ def read_web(
     return ParsedDocument(
         kind=DocumentKind.WEB,
         text=text,
-        chunks=cut(text, blocks, count_tokens=count_tokens, max_tokens=max_tokens, language=language),
+        chunks=reading.cut(text, blocks, language=language),
         title=clean_text(facts.title.translate(stand_ins)) or heading or title_of(text, blocks, {}),
         language=language,
         author=clean_text(facts.author.translate(stand_ins)),
